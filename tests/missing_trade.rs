@@ -48,7 +48,7 @@ fn query_json(folder: &Folder, command: &str) -> Value {
 fn check_too_soon(folder: &Folder) {
     let refused = resolve(folder, "patient.toml", &["--settled", "lost"]);
     let close = query_json(folder, "trades")[0]["close_time"].as_i64().unwrap();
-    refused.fails(2, &["trade-1", &candlewick_records::utc(Millis::new(close + 500 + 600_000))]);
+    refused.fails(2, &["trade-1", &candlewick_records::format_utc(Millis::new(close + 500 + 600_000))]);
     while SystemClock::new().now().get() <= close + 500 + 1_000 {
         std::thread::sleep(Duration::from_millis(50));
     }

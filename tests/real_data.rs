@@ -87,12 +87,11 @@ fn figures_of_the_strategies_page_match_backtests() {
         let mut bot = template.replace("BTCPERP", symbol).replace("\"1m\"", &format!("\"{length}\""));
         bot = bot.replace("coin", strategy).replace("05:00", close_type.trim_matches('`'));
         if strategy == "trend-filter" {
-            let seconds = match length {
-                "1m" => 300,
-                "5m" => 1_500,
-                _ => 18_000,
+            bot += match length {
+                "1m" => "params = { trend_seconds = 300 }\n",
+                "5m" => "params = { trend_seconds = 1500 }\n",
+                _ => "params = { trend_seconds = 18000 }\n",
             };
-            bot += &format!("params = {{ trend_seconds = {seconds} }}\n");
         }
         let data = format!("{symbol}@{length}={}", real_data_path(file.trim_matches('`')).display());
         let folder = Folder::new().with("bot.toml", &bot);

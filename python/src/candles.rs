@@ -9,7 +9,7 @@ use arrow_array::types::{
 use arrow_array::{Array, Float64Array, PrimitiveArray, RecordBatch, TimestampMillisecondArray};
 use arrow_schema::ArrowError;
 use candlewick_app::candles::{CandleStore, DataName};
-use candlewick_history::{CandleFormat, Catalog, no_progress};
+use candlewick_history::{CandleFormat, Catalog, ignore_progress};
 use candlewick_sdk::{Candle, CandleSeries, CoverageRule, Interval, Millis, Ohlcv, Series};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -127,7 +127,7 @@ pub(crate) fn read_candles(py: Python<'_>, name: &str, catalog: PathBuf) -> PyRe
         object_folder: objects,
         longer_share_percent,
     };
-    let read = py.detach(|| name.read(&store, &mut |at| no_progress(at)));
+    let read = py.detach(|| name.read(&store, &mut |at| ignore_progress(at)));
     let read = read.map_err(|error| PyOSError::new_err(error.text()))?;
     candles_to_batch(read.candles().candles()).map(Table).map_err(value_error)
 }

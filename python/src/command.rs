@@ -5,8 +5,8 @@
 use crate::definition::Definition;
 use crate::host::{PyHost, lock_unpoisoned};
 use crate::table::Table;
-use candlewick_app::program_hash::set_code_file;
-use candlewick_cli::{App, HostedOutput, HostedResult, ThisProgram};
+use candlewick_app::program_hash::set_program_file;
+use candlewick_cli::{App, ChildProgram, HostedOutput, HostedResult};
 use candlewick_sdk::{AliasContext, find_key};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -52,9 +52,9 @@ pub(crate) fn run(
 ) -> PyResult<CommandResult> {
     // The program is this module's file, not the Python interpreter.
     let file: String = py.import("candlewick._native")?.getattr("__file__")?.extract()?;
-    set_code_file(PathBuf::from(file));
+    set_program_file(PathBuf::from(file));
     let mut starts_by = starts_by.into_iter();
-    let itself = starts_by.next().map(|program| ThisProgram {
+    let itself = starts_by.next().map(|program| ChildProgram {
         program: program.into(),
         arguments: starts_by
             .chain(["strategy".to_owned(), "decide".to_owned()])
@@ -62,7 +62,7 @@ pub(crate) fn run(
             .collect(),
     });
     let host = Arc::new(PyHost::new(itself));
-    let entries = definitions.iter().map(|definition| definition.get().entry(py, &host));
+    let entries = definitions.iter().map(|definition| definition.get().build_entry(py, &host));
     let app = entries.fold(App::with_builtin_strategies(), App::with_strategy_entry);
     let output = if keeps_output { HostedOutput::Kept } else { HostedOutput::Printed };
     let arguments: Vec<OsString> = arguments.into_iter().map(OsString::from).collect();

@@ -50,7 +50,7 @@ fn build_parameter((name, default, minimum, maximum, about): PyParameter) -> PyR
 }
 
 impl Definition {
-    pub(crate) fn entry(&self, py: Python<'_>, host: &Arc<PyHost>) -> StrategyEntry {
+    pub(crate) fn build_entry(&self, py: Python<'_>, host: &Arc<PyHost>) -> StrategyEntry {
         let (name, build) = (self.name.clone(), self.build.clone_ref(py));
         let (host, has_columns) = (host.clone(), self.has_columns);
         let build_strategy = move |values: &Value, bot: &BotContext| {
@@ -63,7 +63,7 @@ impl Definition {
                     Box::new(PyStrategy::new(object.bind(py), bot, host)?)
                 })
             });
-            built.map_err(|error| BuildError::parameters(name.as_str(), error.to_string()))
+            built.map_err(|error| BuildError::invalid_parameters(name.as_str(), error.to_string()))
         };
         let entry = StrategyEntry::new(self.name.clone(), self.version.clone(), build_strategy);
         let entry = entry.with_about(self.about.clone());

@@ -2,7 +2,7 @@
 
 use crate::trades::build_trades_table;
 use arrow_array::RecordBatch;
-use candlewick_cli::{CommandKind, Host, ThisProgram};
+use candlewick_cli::{ChildProgram, CommandKind, Host};
 use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_sdk::{Candle, CandleSeries, MoneyScale, Series};
 use pyo3::prelude::*;
@@ -19,7 +19,7 @@ pub(crate) struct Progress {
 
 /// State shared by a command and its Python strategies.
 pub(crate) struct PyHost {
-    itself: Option<ThisProgram>,
+    itself: Option<ChildProgram>,
     is_stopped: AtomicBool,
     kind: Mutex<CommandKind>,
     pub(crate) failure: Mutex<Option<PyErr>>,
@@ -34,7 +34,7 @@ pub(crate) fn lock_unpoisoned<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl PyHost {
-    pub(crate) fn new(itself: Option<ThisProgram>) -> Self {
+    pub(crate) fn new(itself: Option<ChildProgram>) -> Self {
         Self {
             itself,
             is_stopped: AtomicBool::new(false),
@@ -69,7 +69,7 @@ impl PyHost {
     }
 
     /// Returns all candles of a series, including future ones. `None` if they are unknown or do not contain `candle`.
-    pub(crate) fn known_candles(&self, series: Series, candle: &Candle) -> Option<CandleSeries> {
+    pub(crate) fn find_candles(&self, series: Series, candle: &Candle) -> Option<CandleSeries> {
         let known = lock_unpoisoned(&self.candles);
         let found = known.iter().find(|one| one.series() == series)?;
         let place = found.candles().binary_search_by_key(&candle.time(), Candle::time).ok()?;
@@ -90,7 +90,7 @@ impl Host for PyHost {
         self.is_stopped.load(Ordering::Relaxed)
     }
 
-    fn this_program(&self) -> Option<ThisProgram> {
+    fn child_program(&self) -> Option<ChildProgram> {
         self.itself.clone()
     }
 

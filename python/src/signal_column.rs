@@ -6,7 +6,7 @@ use crate::host::PyHost;
 use crate::strategy::with_note;
 use crate::table::{Table, array_to_numbers, read_arrays};
 use arrow_array::{Array, BooleanArray};
-use candlewick_records::utc;
+use candlewick_records::format_utc;
 use candlewick_sdk::{BotContext, Candle, CandleSeries, Direction, Interval, Series, Signal, Strategy};
 use pyo3::PyTypeInfo;
 use pyo3::buffer::PyBuffer;
@@ -44,7 +44,7 @@ fn compute_column(signals: &Bound<'_, PyAny>, candles: &[Candle]) -> PyResult<Ve
         // pandas and NumPy use NaN for a missing value.
         number if number == 0.0 || number.is_nan() => Ok(0),
         number => {
-            let time = utc(candle.time());
+            let time = format_utc(candle.time());
             let problem =
                 format!("signals() returned {number} at {time}: use 1 to buy, -1 to sell, 0 for no signal");
             Err(PyValueError::new_err(problem))
@@ -112,7 +112,7 @@ fn compare_columns(shorter: &[Sign], longer: &[Sign], candles: &[Candle]) -> PyR
     let differs = |(place, (before, after)): (usize, (&Sign, &Sign))| (before != after).then_some(place);
     let Some(place) = shorter.iter().zip(longer).enumerate().find_map(differs) else { return Ok(()) };
     let label = |sign: Sign| to_direction(sign).map_or_else(|| "no signal".to_owned(), |one| one.to_string());
-    let (time, last) = (utc(candles[place].time()), utc(candles[shorter.len() - 1].time()));
+    let (time, last) = (format_utc(candles[place].time()), format_utc(candles[shorter.len() - 1].time()));
     let (before, after) = (label(shorter[place]), label(longer[place]));
     Err(LookaheadError::new_err(format!(
         "signals() looks ahead: for the candle of {time}, it returns {before} if {last} is the last candle, but \
@@ -184,7 +184,7 @@ impl SignalColumnStrategy {
 
     fn initial_state(&self, candle: &Candle) -> PyResult<State> {
         let series = Series { symbol: self.bot.symbol, interval: self.bot.interval };
-        let Some(known) = self.host.known_candles(series, candle) else {
+        let Some(known) = self.host.find_candles(series, candle) else {
             return Ok(State::Latest { candles: Vec::new(), column: Vec::new() });
         };
         let column = Python::attach(|py| {
@@ -215,7 +215,7 @@ impl SignalColumnStrategy {
                 let found = candles.candles().binary_search_by_key(&candle.time(), Candle::time);
                 let found = found.ok().filter(|place| candles.candles()[*place] == *candle);
                 let place = found.ok_or_else(|| {
-                    let time = utc(candle.time());
+                    let time = format_utc(candle.time());
                     PyRuntimeError::new_err(format!("no signal was computed for the candle of {time}"))
                 })?;
                 *next = place + 1;
@@ -256,7 +256,8 @@ impl Strategy for SignalColumnStrategy {
             Ok(sign) => to_signal(sign),
             Err(error) => {
                 self.state = State::Failed;
-                let note = format!("in signals() of the bot {}, at {}", self.bot.bot, utc(candle.time()));
+                let note =
+                    format!("in signals() of the bot {}, at {}", self.bot.bot, format_utc(candle.time()));
                 self.host.fail(with_note(error, &note));
                 None
             }

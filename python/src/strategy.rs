@@ -3,7 +3,7 @@
 use crate::candle::{PyCandle, PyPrice, PySettlement, PySignal};
 use crate::definition::{read_warmup, short_repr};
 use crate::host::PyHost;
-use candlewick_records::utc;
+use candlewick_records::format_utc;
 use candlewick_sdk::{
     BotContext, Candle, CloseType, Expiry, Interval, Millis, Price, ReasonTemplate, Settlement, Signal,
     Strategy,
@@ -74,7 +74,7 @@ impl PyStrategy {
             Ok(signal) => signal,
             Err(error) => {
                 self.has_failed = true;
-                let note = format!("in {method} of the bot {}, at {}", self.bot.bot, utc(time));
+                let note = format!("in {method} of the bot {}, at {}", self.bot.bot, format_utc(time));
                 self.host.fail(with_note(error, &note));
                 None
             }

@@ -35,7 +35,7 @@ pub(crate) fn build_trades_table(
         Arc::new(rows.iter().map(|(row, _)| of(row)).collect::<Float64Array>())
     };
     let money =
-        |of: &dyn Fn(&IntentRow) -> Option<Money>| amounts(rows.iter().map(|(row, _)| of(row)), scale);
+        |of: &dyn Fn(&IntentRow) -> Option<Money>| amounts_array(rows.iter().map(|(row, _)| of(row)), scale);
     let outcomes: StringArray = rows.iter().map(|(row, _)| row.outcome.map(Outcome::as_str)).collect();
     RecordBatch::try_from_iter_with_nullable([
         ("bot", text(&|(_, bot)| bot.name.clone()), false),
@@ -68,7 +68,10 @@ fn times_array(times: impl Iterator<Item = Option<Millis>>) -> ArrayRef {
     Arc::new(times.with_timezone("UTC"))
 }
 
-fn amounts(amounts: impl Iterator<Item = Option<Money>>, scale: MoneyScale) -> Result<ArrayRef, ArrowError> {
+fn amounts_array(
+    amounts: impl Iterator<Item = Option<Money>>,
+    scale: MoneyScale,
+) -> Result<ArrayRef, ArrowError> {
     let amounts: PrimitiveArray<Decimal128Type> =
         amounts.map(|amount| amount.map(|amount| i128::from(amount.minor()))).collect();
     let decimals = i8::try_from(scale.decimals()).unwrap_or(i8::MAX);

@@ -206,10 +206,10 @@ impl TestMarket {
             TestMarketKind::Null => ("edge shown at a rate of at most alpha", shown, at_most(plan.alpha())),
             TestMarketKind::Delta => ("no edge at a rate of at most beta", rejected, at_most(plan.beta())),
             TestMarketKind::Edge => {
-                ("edge shown as often as simulated", shown, at_least(trial.shown_share()))
+                ("edge shown as often as simulated", shown, at_least(trial.edge_shown_share()))
             }
             TestMarketKind::Worse => {
-                ("no edge as often as simulated", rejected, at_least(trial.rejected_share()))
+                ("no edge as often as simulated", rejected, at_least(trial.edge_rejected_share()))
             }
         };
         // Bots that trade in step share their outcomes.

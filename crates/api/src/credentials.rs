@@ -57,8 +57,8 @@ impl fmt::Debug for Secret {
 
 const MASK: &[u8] = b"[hidden]";
 /// Bounds of the minimum length of redacted fragments, which is three quarters of a credential's length.
-const MIN_THRESHOLD: usize = 8;
-const MAX_THRESHOLD: usize = 12;
+const MIN_MATCH_THRESHOLD_BYTES: usize = 8;
+const MAX_MATCH_THRESHOLD_BYTES: usize = 12;
 /// Minimum number of digits for a number to be redacted. Shorter numbers may be amounts.
 const MIN_DIGITS: usize = 12;
 
@@ -116,7 +116,10 @@ struct SecretFinder<'a> {
 
 impl<'a> SecretFinder<'a> {
     fn new(secret: &'a [u8]) -> Self {
-        let least = (secret.len() * 3).div_ceil(4).clamp(MIN_THRESHOLD, MAX_THRESHOLD).min(secret.len());
+        let least = (secret.len() * 3)
+            .div_ceil(4)
+            .clamp(MIN_MATCH_THRESHOLD_BYTES, MAX_MATCH_THRESHOLD_BYTES)
+            .min(secret.len());
         let mut begins = [false; 256];
         for byte in &secret[..=secret.len() - least] {
             begins[usize::from(*byte)] = true;
@@ -144,7 +147,7 @@ impl<'a> SecretFinder<'a> {
         if bytes[span.clone()].iter().all(u8::is_ascii_digit) {
             return span.len() < MIN_DIGITS || touches(|byte| byte.is_ascii_alphanumeric() || *byte == b'.');
         }
-        self.secret.len() < MIN_THRESHOLD && touches(u8::is_ascii_alphanumeric)
+        self.secret.len() < MIN_MATCH_THRESHOLD_BYTES && touches(u8::is_ascii_alphanumeric)
     }
 }
 
@@ -266,8 +269,8 @@ mod tests {
         ) {
             let part = &secret[from..];
             let text = hidden(&secret, &format!("{before}{part}{after}"));
-            let is_left = secret.as_bytes().windows(MAX_THRESHOLD).any(|part| {
-                !part.iter().all(u8::is_ascii_digit) && text.as_bytes().windows(MAX_THRESHOLD).any(|window| window == part)
+            let is_left = secret.as_bytes().windows(MAX_MATCH_THRESHOLD_BYTES).any(|part| {
+                !part.iter().all(u8::is_ascii_digit) && text.as_bytes().windows(MAX_MATCH_THRESHOLD_BYTES).any(|window| window == part)
             });
             prop_assert!(!is_left, "{text}");
         }

@@ -12,7 +12,7 @@ mod settings;
 
 pub use credentials::{Credentials, Secret, SecretError, TokenSource};
 pub use http::{
-    Body, Exchange, HttpBroker, HttpObserver, Purpose, RawAnswer, Transport, TransportError,
+    Body, HttpBroker, HttpExchange, HttpObserver, Purpose, RawResponse, Transport, TransportError,
     install_tls_provider,
 };
 pub use model::parse_json;

@@ -27,7 +27,7 @@ pub(crate) fn build_report(
         amount: record.amount,
         close_type: record.close_type,
         expiration_type: record.expiration_type,
-        from_token: record.from_api_token,
+        is_opened_with_token: record.from_api_token,
         request_time: record.request_time,
         created_time: record.created_at,
         open_time: record.open_time,
@@ -109,7 +109,7 @@ fn implied_stake(amount: Decimal, wallets: &[WalletEntry]) -> Option<Decimal> {
 mod tests {
     use super::*;
     use crate::model::read_record;
-    use candlewick_broker::Reported;
+    use candlewick_broker::ReportedValue;
     use candlewick_sdk::{Direction, Millis, Outcome};
     use serde_json::{Value, json};
 
@@ -187,8 +187,8 @@ mod tests {
             open_price: Some(64_000.5),
             close_time: Some(Millis::new(1_795_176_060_999)),
             payout: Payout::from_parts(800_000),
-            direction: Some(Reported::<Direction>::Unrecognised("UP".to_owned())),
-            close_type: Some(Reported::Known("01:00".parse().unwrap())),
+            direction: Some(ReportedValue::<Direction>::Unrecognised("UP".to_owned())),
+            close_type: Some(ReportedValue::Known("01:00".parse().unwrap())),
             ..TradeReport::new("01JT")
         };
         assert_eq!(found, expected);

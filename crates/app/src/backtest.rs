@@ -1,11 +1,11 @@
 //! Prepares and runs the backtest of a configuration.
 
 use crate::bots::{
-    BotSet, build_strategies, convert_backtest_error, convert_search_error, session_problem,
-    session_settings, without_unused_longer_share,
+    BotSet, build_strategies, clear_unused_longer_share, convert_backtest_error, convert_search_error,
+    session_problem, session_settings,
 };
-use crate::candles::{CandleChoice, Candles, FineData};
-use crate::configuration::{BaseLayer, Flag, LoadedConfig, Problems, RealMoney, signal_problems};
+use crate::candles::{CandleChoice, Candles, FineCandleCoverage};
+use crate::configuration::{BaseLayer, Flag, LoadedConfig, Problems, RealMoneyRequest, signal_problems};
 use crate::error::{AppError, Result};
 use crate::inspection::estimate_ruin;
 use crate::lints::{self, LintInput, Stage};
@@ -77,7 +77,7 @@ impl BacktestOptions {
         registry: &Registry,
         progress: &dyn Progress,
     ) -> Result<(PreparedBacktest, Strategies)> {
-        loaded.check_mode(RealMoney::NotRequested)?;
+        loaded.check_mode(RealMoneyRequest::NotRequested)?;
         loaded.check_simulation()?;
         let BotSet { strategies, wants_prices, versions } = BotSet::build(&loaded, registry)?;
         let simulation = loaded.config.simulation.clone();
@@ -95,12 +95,12 @@ impl BacktestOptions {
         let ladders = check_stakes(&settings.session).map_err(refused)?;
         let ruin = estimate_ruin(&loaded).map_err(refused)?;
         let mut candles = self.candles.gather(&loaded, progress)?;
-        let coarse = self.candles.check_expiries(&loaded, &candles.markets, FineData::Somewhere)?;
-        candles.notices.extend(ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders));
-        candles.notices.extend(ruin.stakes);
+        let coarse = self.candles.check_expiries(&loaded, &candles.markets, FineCandleCoverage::Somewhere)?;
+        candles.notices.extend(ladders.into_iter().map(|notice| notice.text).chain(ruin.ladder_lines));
+        candles.notices.extend(ruin.stake_lines);
         let lint_input = LintInput::new(&loaded, registry).with_candles(&candles.series);
         candles.notices.extend(lints::collect_texts(&lint_input, Stage::Backtest));
-        let disjoint = disjoint_payout_candles_notice(&loaded, &candles.series)
+        let disjoint = disjoint_best_payout_notice(&loaded, &candles.series)
             .or_else(|| disjoint_candles_notice(&loaded.config.bots, &candles.series));
         candles.notices.extend(disjoint);
         candles.notices.extend(ruin.refusal.map(|why| format!("a live run would be rejected: {why}")));
@@ -112,7 +112,7 @@ impl BacktestOptions {
             candles.notices.push(format!("the signal list ({list}) has {count} signals for these candles"));
         }
         candles.notices.extend(contradictions);
-        settings.session = without_unused_longer_share(settings.session, &strategies, Some(&candles.series));
+        settings.session = clear_unused_longer_share(settings.session, &strategies, Some(&candles.series));
         let header = settings.header(versions, Some(candles.hash.clone()));
         let prepared = PreparedBacktest {
             loaded,
@@ -133,7 +133,7 @@ pub(crate) fn thread_count(threads: Option<NonZeroUsize>) -> NonZeroUsize {
     threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
 }
 
-fn disjoint_payout_candles_notice(loaded: &LoadedConfig, series: &[CandleSeries]) -> Option<String> {
+fn disjoint_best_payout_notice(loaded: &LoadedConfig, series: &[CandleSeries]) -> Option<String> {
     let names = &loaded.config.risk.best_payout_of;
     let chosen = series.iter().filter(|one| names.iter().any(|name| name == one.symbol().as_str()));
     let spans: Vec<(Millis, Millis)> = chosen.map(|one| (one.start(), one.end())).collect();
@@ -165,7 +165,7 @@ impl LatencyOptions {
         if recorded.samples_ms.is_empty() {
             let problem = format!("--latency-from {}: the journal has no answered orders", self.journal);
             return Err(AppError::data(problem)
-                .help("record a live or sandbox session first, or set simulation.latency_ms"));
+                .with_help("record a live or sandbox session first, or set simulation.latency_ms"));
         }
         let latency_ms = recorded.median();
         let simulation = SimulationSettings { latency_ms, recorded_latency: Some(recorded), ..simulation };
@@ -175,7 +175,7 @@ impl LatencyOptions {
 
 impl PreparedBacktest {
     /// Calls `act` with a [`SensitivityAnalysis`] of this backtest. `threads` defaults to one per core.
-    pub fn with_sensitivity<T>(
+    pub fn with_sensitivity_analysis<T>(
         &self,
         registry: &Registry,
         threads: Option<NonZeroUsize>,

@@ -9,8 +9,8 @@ use candlewick_history::gaps;
 use candlewick_rules::indicator_names;
 use candlewick_sandbox::StartTime;
 use candlewick_sdk::{
-    AliasContext, BuildError, CandleSeries, CloseType, Counterpart, GateSnapshot, Payout, Registry, Strategy,
-    StrategyEntry, TradingWeek, counterparts, nearest_name, suggest,
+    AliasContext, AliasTarget, BuildError, CandleSeries, CloseType, GateSnapshot, Payout, Registry, Strategy,
+    StrategyEntry, TradingWeek, find_alias_targets, nearest_name, suggest,
 };
 use candlewick_search::SearchError;
 use std::borrow::Cow;
@@ -143,8 +143,8 @@ fn build<'a>(
 }
 
 fn find_parameter_advice(key: &str, strategy: &str) -> Option<&'static str> {
-    let mut found = counterparts(AliasContext::Combination, key).filter(|_| strategy != "combine");
-    found.next().map(Counterpart::text)
+    let mut found = find_alias_targets(AliasContext::Combination, key).filter(|_| strategy != "combine");
+    found.next().map(AliasTarget::text)
 }
 
 fn find_unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Option<(&'a str, String)> {
@@ -246,7 +246,7 @@ pub fn session_settings(loaded: &LoadedConfig) -> SessionSettings {
 
 /// Clears `longer_share_percent` if no strategy reads longer candles from a series that may have gaps.
 /// A series may have gaps if its market closes. In live runs (`candles` is `None`), every series may have gaps.
-pub(crate) fn without_unused_longer_share(
+pub(crate) fn clear_unused_longer_share(
     settings: SessionSettings,
     strategies: &[Box<dyn Strategy>],
     candles: Option<&[CandleSeries]>,

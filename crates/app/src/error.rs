@@ -78,7 +78,7 @@ impl AppError {
     }
 
     #[must_use]
-    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
         if let Self::Report(report) = &mut self {
             report.help = Some(help.into());
         }

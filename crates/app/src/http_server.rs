@@ -24,7 +24,7 @@ const MAX_HEAD_BYTES: usize = 8_192;
 /// Pause after a failure to accept a connection, for example because no file descriptors are left.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);
 
-pub(crate) type Answer = Response<Full<Bytes>>;
+pub(crate) type HttpResponse = Response<Full<Bytes>>;
 
 pub(crate) async fn listen(key: &str, address: SocketAddr) -> Result<TcpListener> {
     TcpListener::bind(address).await.map_err(|error| {
@@ -41,7 +41,7 @@ pub(crate) async fn listen(key: &str, address: SocketAddr) -> Result<TcpListener
 }
 
 /// Serves requests until the future is dropped. Calls `on_too_many` for each connection above the limit.
-pub(crate) async fn serve<A: Future<Output = Answer> + Send + 'static>(
+pub(crate) async fn serve<A: Future<Output = HttpResponse> + Send + 'static>(
     listener: TcpListener,
     answer: impl Fn(Request<Incoming>, IpAddr) -> A + Clone + Send + 'static,
     on_too_many: impl Fn() + Send,
@@ -83,7 +83,11 @@ pub(crate) async fn serve<A: Future<Output = Answer> + Send + 'static>(
     }
 }
 
-pub(crate) fn respond(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Answer {
+pub(crate) fn respond(
+    status: StatusCode,
+    content_type: &'static str,
+    body: impl Into<Bytes>,
+) -> HttpResponse {
     let mut response = Response::new(Full::new(body.into()));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));

@@ -3,7 +3,7 @@
 use crate::bots::{BotSet, session_problem, session_settings};
 use crate::candles::DataName;
 use crate::configuration::{
-    self, Config, LoadedConfig, Mode, Problem, RealMoney, journal_url, monitoring_problems,
+    self, Config, LoadedConfig, Mode, Problem, RealMoneyRequest, journal_url, monitoring_problems,
 };
 use crate::notify::notify_problems;
 use crate::signals::check_signals;
@@ -15,7 +15,7 @@ use candlewick_runtime::RequestDemand;
 use candlewick_sdk::{ExpirationType, Registry};
 use std::sync::Arc;
 
-pub fn find_problems(loaded: &LoadedConfig, real: RealMoney, registry: &Registry) -> Vec<Problem> {
+pub fn find_problems(loaded: &LoadedConfig, real: RealMoneyRequest, registry: &Registry) -> Vec<Problem> {
     let config = &loaded.config;
     let mut problems: Vec<Problem> = loaded.check_mode(real).err().into_iter().collect();
     problems.extend(client_problem(loaded));
@@ -85,13 +85,14 @@ pub fn estimate_request_demand(loaded: &LoadedConfig, registry: &Registry) -> Op
 pub fn describe_ladders(loaded: &LoadedConfig) -> Vec<String> {
     let ladders = check_stakes(&session_settings(loaded)).unwrap_or_default();
     let ruin = estimate_ruin(loaded).unwrap_or_default();
-    ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders).collect()
+    ladders.into_iter().map(|notice| notice.text).chain(ruin.ladder_lines).collect()
 }
 
 /// Describes the risk of ruin for stakes without a ladder, and counts the bots likely to lose half the balance.
 pub fn describe_ruin_risk(loaded: &LoadedConfig) -> (Vec<String>, usize) {
-    let RuinReport { stakes, likely_halved_bots: halved, .. } = estimate_ruin(loaded).unwrap_or_default();
-    (stakes, halved)
+    let RuinReport { stake_lines, bots_with_halving_risk: halved, .. } =
+        estimate_ruin(loaded).unwrap_or_default();
+    (stake_lines, halved)
 }
 
 pub fn estimate_ruin(loaded: &LoadedConfig) -> Result<RuinReport, EngineError> {
@@ -99,10 +100,10 @@ pub fn estimate_ruin(loaded: &LoadedConfig) -> Result<RuinReport, EngineError> {
     let balance = settings.money_scale.convert_exact(settings.balance);
     let balance = balance
         .map_err(|source| EngineError::Amount { key: "account.initial_balance".to_owned(), source })?;
-    check_ruin(&settings, balance, &assumed_records(loaded))
+    check_ruin(&settings, balance, &assumed_track_records(loaded))
 }
 
-pub(crate) fn assumed_records(loaded: &LoadedConfig) -> Vec<TrackRecord> {
+pub(crate) fn assumed_track_records(loaded: &LoadedConfig) -> Vec<TrackRecord> {
     let Config { bots, simulation, .. } = &loaded.config;
     bots.iter().map(|bot| TrackRecord::from_assumed_payout(simulation.payout_of(bot.symbol))).collect()
 }

@@ -36,4 +36,4 @@ pub mod warm_up;
 
 pub use error::{AppError, ErrorKind, ErrorReport};
 pub use progress::{NoProgress, Progress, ProgressBar};
-pub use traded_symbols::usual_spelling;
+pub use traded_symbols::normalize_spelling;

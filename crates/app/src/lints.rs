@@ -5,7 +5,7 @@ mod tests;
 
 use crate::bots::{build_strategy, declared_durations, minimum_payouts, session_settings};
 use crate::configuration::{Config, LoadedConfig};
-use crate::inspection::assumed_records;
+use crate::inspection::assumed_track_records;
 use crate::signals::{describe_bypassed_bot_settings, rejected_entries_notice};
 use crate::warm_up::WarmUp;
 use candlewick_broker::clock::{Clock as _, SystemClock};
@@ -52,7 +52,8 @@ const STRATEGY_STAGES: &[Stage] = &[Stage::Start, Stage::Backtest, Stage::Search
 
 const LINTS: [Lint; 15] = [
     Lint("losing_level", &[Stage::Doctor], |input| {
-        unprofitable_level_notices(&input.settings(), &assumed_records(input.loaded)).unwrap_or_default()
+        unprofitable_level_notices(&input.settings(), &assumed_track_records(input.loaded))
+            .unwrap_or_default()
     }),
     Lint("ungated_ladder", &[Stage::Doctor], ungated_ladders),
     // A stake that no possible balance can pay is rejected elsewhere.
@@ -60,7 +61,7 @@ const LINTS: [Lint; 15] = [
         check_first_stakes(&input.settings()).unwrap_or_default()
     }),
     Lint(OUTGROWN_STAKE, RUN_STAGES, |input| {
-        excessive_stake_notices(&input.settings(), &assumed_records(input.loaded)).unwrap_or_default()
+        excessive_stake_notices(&input.settings(), &assumed_track_records(input.loaded)).unwrap_or_default()
     }),
     Lint("mistaken_percentage", &[Stage::Doctor], mistaken_percentages),
     Lint("doubtful_payout", &[], doubtful_payouts),

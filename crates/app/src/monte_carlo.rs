@@ -7,7 +7,7 @@ use crate::configuration::{BaseLayer, LoadedConfig};
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use crate::search::{
-    OtherProgram, PlanDifferences, PlanLocation, PlannedCommand, PlannedRow, RowPlan, RowPlanBasis,
+    PlanDifferences, PlanLocation, PlannedCommand, PlannedRow, ProgramMismatchPolicy, RowPlan, RowPlanBasis,
 };
 use candlewick_sdk::{Money, Registry};
 use candlewick_search::monte_carlo::{
@@ -52,26 +52,26 @@ impl FromStr for Resampling {
 }
 
 #[derive(Clone, Debug)]
-pub struct MonteCarloTerms {
+pub struct MonteCarloSpec {
     pub resampling: Resampling,
     pub paths: u64,
     /// Mean block length. If `None`, the method of Politis and White estimates the length from the data.
-    pub block: Option<f64>,
+    pub block_length: Option<f64>,
     pub seed: u64,
     pub threads: Option<NonZeroUsize>,
     pub candles: CandleChoice,
 }
 
 pub struct PreparedMonteCarlo<'a> {
-    pub terms: MonteCarloTerms,
+    pub spec: MonteCarloSpec,
     basis: RowPlanBasis<'a>,
     trades: Vec<ObservedTrade>,
     pub observed: PathRow,
-    pub block: f64,
+    pub block_length: f64,
     pub identity: Value,
 }
 
-impl MonteCarloTerms {
+impl MonteCarloSpec {
     pub fn prepare<'a>(
         self,
         files: &[PathBuf],
@@ -93,16 +93,16 @@ impl MonteCarloTerms {
         let prepared = &basis.prepared;
         if !prepared.signals.is_empty() {
             let text = "signals.list cannot be used, because resampled candles have different times";
-            return Err(AppError::invalid(text).help("remove signals.list"));
+            return Err(AppError::invalid(text).with_help("remove signals.list"));
         }
         let finished = prepared.replay(strategies, None, progress)?.result;
         let trades = observed_trades(&finished.book);
         if trades.is_empty() {
             let text = "the backtest has no settled trades to resample";
-            return Err(AppError::invalid(text).help("use more candles or another bot"));
+            return Err(AppError::invalid(text).with_help("use more candles or another bot"));
         }
         let candles = prepare_resampling(prepared)?;
-        let block = self.block.unwrap_or_else(|| match self.resampling {
+        let block = self.block_length.unwrap_or_else(|| match self.resampling {
             Resampling::Candles => best_block_length(&candles.move_sizes()),
             Resampling::Trades => best_block_length(&trade_returns(&trades)),
         });
@@ -122,8 +122,8 @@ impl MonteCarloTerms {
         let own = json!({ "resampling": resampling, "paths": paths, "block": block, "seed": seed });
         let identity = basis.identity(own)?;
         BlockBootstrap::new(self.seed, BlockLength::Mean(block))
-            .map_err(|error| AppError::invalid(format!("--block: {error}")).help("use at least 1"))?;
-        Ok(PreparedMonteCarlo { terms: self, basis, trades, observed, block, identity })
+            .map_err(|error| AppError::invalid(format!("--block: {error}")).with_help("use at least 1"))?;
+        Ok(PreparedMonteCarlo { spec: self, basis, trades, observed, block_length: block, identity })
     }
 }
 
@@ -150,7 +150,7 @@ impl PreparedMonteCarlo<'_> {
     }
 
     pub fn run(&self, paths: Range<u64>, watcher: &PathFilter<'_>) -> Result<Vec<PathRow>> {
-        let bootstrap = BlockBootstrap::new(self.terms.seed, BlockLength::Mean(self.block));
+        let bootstrap = BlockBootstrap::new(self.spec.seed, BlockLength::Mean(self.block_length));
         let PreparedBacktest { loaded, settings, wants_prices, .. } = self.backtest();
         let to_error = |error| convert_search_error(error, loaded);
         let monte_carlo = MonteCarlo {
@@ -158,9 +158,9 @@ impl PreparedMonteCarlo<'_> {
             balance: loaded.initial_balance()?,
             min_stake: min_stake(&self.trades),
             scale: settings.session.money_scale,
-            threads: thread_count(self.terms.threads),
+            threads: thread_count(self.spec.threads),
         };
-        match self.terms.resampling {
+        match self.spec.resampling {
             Resampling::Trades => {
                 monte_carlo.resample_trades((&self.trades, paths), watcher).map_err(to_error)
             }
@@ -191,8 +191,8 @@ impl PlannedRow for PathRow {
 
 impl PreparedMonteCarlo<'_> {
     pub fn plan(&self, shards: u64) -> Result<MonteCarloPlan> {
-        let MonteCarloTerms { resampling, block, seed, paths, .. } = self.terms;
-        let own = PlannedPaths { resampling, block, seed };
+        let MonteCarloSpec { resampling, block_length, seed, paths, .. } = self.spec;
+        let own = PlannedPaths { resampling, block: block_length, seed };
         RowPlan::new(PlannedCommand::MonteCarlo, (paths, shards), own, (&self.basis, &self.identity))
     }
 }
@@ -201,7 +201,7 @@ impl MonteCarloPlan {
     pub fn prepare<'a>(
         &self,
         (path, place): (&Path, PlanLocation),
-        others: OtherProgram,
+        others: ProgramMismatchPolicy,
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<(PreparedMonteCarlo<'a>, PlanDifferences)> {
@@ -209,7 +209,8 @@ impl MonteCarloPlan {
         let threads = place.threads;
         let (candles, loaded) = self.load_configuration(path, place)?;
         let PlannedPaths { resampling, block, seed } = *self.own_arguments();
-        let terms = MonteCarloTerms { resampling, paths: self.sets, block, seed, threads, candles };
+        let terms =
+            MonteCarloSpec { resampling, paths: self.sets, block_length: block, seed, threads, candles };
         let prepared = terms.prepare_loaded(loaded, registry, progress)?;
         self.check((&prepared.basis, &prepared.identity))?;
         Ok((prepared, found))

@@ -55,11 +55,11 @@ impl fmt::Display for Program {
     }
 }
 
-static CODE_FILE: OnceLock<PathBuf> = OnceLock::new();
+static PROGRAM_FILE: OnceLock<PathBuf> = OnceLock::new();
 
 /// Sets the file to hash if the program runs as a library in another process. Only the first call has an effect.
-pub fn set_code_file(file: PathBuf) {
-    CODE_FILE.get_or_init(|| file);
+pub fn set_program_file(file: PathBuf) {
+    PROGRAM_FILE.get_or_init(|| file);
 }
 
 /// Returns the hash of the executable, without parts that are not loaded into memory (such as debug sections).
@@ -67,7 +67,7 @@ pub fn set_code_file(file: PathBuf) {
 /// The hash changes with any compiled-in code, even if the version does not. A hash of Candlewick's
 /// sources would not cover strategies in other crates.
 pub fn program_hash() -> Result<String> {
-    let file = CODE_FILE.get().map_or_else(open_executable, File::open);
+    let file = PROGRAM_FILE.get().map_or_else(open_executable, File::open);
     file.and_then(hash_file).map_err(to_read_error)
 }
 

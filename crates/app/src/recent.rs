@@ -40,7 +40,7 @@ async fn read(reader: &mut Reader, only_trades: bool) -> Result<(JournalContents
             decided_intents: decided,
             book: past.into_book(),
             lines,
-            last,
+            last_line: last,
         })?;
         // Reads again if a new run has started in the meantime, because its settings may differ.
         if contents.last_run().seq == begun {

@@ -6,7 +6,7 @@ use crate::configuration::{BaseLayer, LoadedConfig};
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::search::{
-    OtherProgram, PlanDifferences, PlanLocation, PlannedCommand, PlannedRow, RowPlan, RowPlanBasis,
+    PlanDifferences, PlanLocation, PlannedCommand, PlannedRow, ProgramMismatchPolicy, RowPlan, RowPlanBasis,
 };
 use candlewick_sdk::Registry;
 use candlewick_search::sensitivity::{RunFilter, SensitivityRow};
@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug)]
-pub struct SensitivityTerms {
+pub struct SensitivitySpec {
     pub threads: Option<NonZeroUsize>,
     pub candles: CandleChoice,
 }
@@ -29,7 +29,7 @@ pub struct PreparedSensitivity<'a> {
     pub identity: Value,
 }
 
-impl SensitivityTerms {
+impl SensitivitySpec {
     pub fn prepare<'a>(
         self,
         files: &[PathBuf],
@@ -48,8 +48,9 @@ impl SensitivityTerms {
     ) -> Result<PreparedSensitivity<'a>> {
         // Each run builds its own strategies.
         let (basis, _) = RowPlanBasis::prepare(self.candles, loaded, registry, progress)?;
-        let runs =
-            basis.prepared.with_sensitivity(registry, self.threads, |repeat| Ok(repeat.run_count()))?;
+        let runs = basis
+            .prepared
+            .with_sensitivity_analysis(registry, self.threads, |repeat| Ok(repeat.run_count()))?;
         let identity = basis.identity(json!({ "runs": runs }))?;
         Ok(PreparedSensitivity { basis, threads: self.threads, runs, identity })
     }
@@ -62,7 +63,7 @@ impl PreparedSensitivity<'_> {
 
     pub fn run(&self, runs: Range<u64>, watcher: &RunFilter<'_>) -> Result<Vec<SensitivityRow>> {
         let RowPlanBasis { prepared, registry, .. } = &self.basis;
-        prepared.with_sensitivity(registry, self.threads, |repeat| repeat.run(runs, watcher))
+        prepared.with_sensitivity_analysis(registry, self.threads, |repeat| repeat.run(runs, watcher))
     }
 
     pub fn plan(&self, shards: u64) -> Result<SensitivityPlan> {
@@ -86,14 +87,14 @@ impl SensitivityPlan {
     pub fn prepare<'a>(
         &self,
         (path, place): (&Path, PlanLocation),
-        others: OtherProgram,
+        others: ProgramMismatchPolicy,
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<(PreparedSensitivity<'a>, PlanDifferences)> {
         let found = self.check_program(others)?;
         let threads = place.threads;
         let (candles, loaded) = self.load_configuration(path, place)?;
-        let prepared = SensitivityTerms { threads, candles }.prepare_loaded(loaded, registry, progress)?;
+        let prepared = SensitivitySpec { threads, candles }.prepare_loaded(loaded, registry, progress)?;
         self.check((&prepared.basis, &prepared.identity))?;
         Ok((prepared, found))
     }

@@ -3,7 +3,7 @@
 use crate::configuration::{LoadedConfig, control_paths};
 use crate::control::describe_phase;
 use crate::error::Result;
-use crate::live::lost_with_venue;
+use crate::live::intents_lost_with_venue;
 use crate::recent::read_recent_trades;
 use candlewick_engine::{
     BotVerdict, EdgeRow, Event, EventKind, Halt, IntentId, IntentRow, IntentState, RunningEdge, Session,
@@ -12,7 +12,7 @@ use candlewick_engine::{
 use candlewick_journal::{Holder, JournalUrl, Lease, LeaseTerms, LineKind, Reader, StoredLine};
 use candlewick_records::{
     EdgeIntervals, ForeignTrade, JournalContents, LimitLine, LimitReached, TradingMode, VerdictLine,
-    count_text, describe_halt, parse_refusal, table, utc,
+    count_text, describe_halt, format_utc, parse_refusal, table,
 };
 use candlewick_runtime::control::{
     ApiState, Blockage, ControlAnswer, ControlOrder, MarketState, Phase, RunState, SignalTally, send_order,
@@ -26,7 +26,7 @@ use std::fmt;
 #[derive(Debug, Serialize)]
 pub struct Status {
     pub journal: String,
-    pub holder: Option<HolderLine>,
+    pub holder: Option<JournalHolder>,
     pub bot: Option<RunState>,
     pub runs: usize,
     pub balance: f64,
@@ -78,7 +78,7 @@ pub struct Status {
 impl Status {
     pub async fn read(loaded: &LoadedConfig, url: &JournalUrl) -> Result<Self> {
         let mut reader = Reader::open(url).await?;
-        let holder = reader.current_lease().await?.map(HolderLine::from_lease);
+        let holder = reader.current_lease().await?.map(JournalHolder::from_lease);
         // The bot is queried before the slow read of the journal, so that its times do not look stale.
         let bot = query_bot(loaded).await?;
         let (contents, old) = read_recent_trades(&mut reader).await?;
@@ -89,8 +89,8 @@ impl Status {
         };
         let trading = contents.runs.last().and_then(|run| run.trading);
         let has_ended = bot.is_none() && holder.as_ref().is_none_or(|holder| !holder.alive);
-        let lost = if has_ended { lost_with_venue(&contents) } else { Vec::new() };
-        let last_event = contents.last.line.received;
+        let lost = if has_ended { intents_lost_with_venue(&contents) } else { Vec::new() };
+        let last_event = contents.last_line.line.received;
         let now = match (&bot, &holder) {
             (Some(bot), _) => bot.at,
             // An embedded venue that has ended has no clock, so the time of the last event is used as its current time.
@@ -136,7 +136,7 @@ impl Status {
             audit_findings: contents.audit_findings(None),
             signals,
             last_event,
-            entries: contents.last.seq,
+            entries: contents.last_line.seq,
             now,
             decimals: scale.decimals() as usize,
         })
@@ -152,28 +152,31 @@ impl Status {
         let Some(wallet) = self.wallet else { return "-".to_owned() };
         let read = self.wallet_read.map(|at| self.staleness_text(at)).unwrap_or_default();
         let difference = match self.wallet_difference {
-            Some(amount) if amount < 0.0 => format!(", {} less than the trades imply", self.money(-amount)),
-            Some(amount) => format!(", {} more than the trades imply", self.money(amount)),
+            Some(amount) if amount < 0.0 => {
+                format!(", {} less than the trades imply", self.format_money(-amount))
+            }
+            Some(amount) => format!(", {} more than the trades imply", self.format_money(amount)),
             None => String::new(),
         };
-        format!("{}{difference}{read}", self.money(wallet))
+        format!("{}{difference}{read}", self.format_money(wallet))
     }
 
     /// Describes the last venue response, or the last journal event if the bot does not answer.
     fn last_response_text(&self) -> String {
         let Some(bot) = &self.bot else {
-            return format!("{}{}", utc(self.last_event), self.staleness_text(self.last_event));
+            return format!("{}{}", format_utc(self.last_event), self.staleness_text(self.last_event));
         };
         let one = |state: &ApiState| {
             let mark = |at| if state.is_silent { self.staleness_text(at) } else { String::new() };
-            let heard = state.heard.map_or("not yet".to_owned(), |at| format!("{}{}", utc(at), mark(at)));
+            let heard =
+                state.heard.map_or("not yet".to_owned(), |at| format!("{}{}", format_utc(at), mark(at)));
             format!("{} {heard}", state.api.label())
         };
         let apis: Vec<String> = bot.api_states().iter().map(one).collect();
         match bot.heard {
             _ if !apis.is_empty() => apis.join("; "),
             // Bots of earlier versions report no state per API.
-            Some(at) => utc(at),
+            Some(at) => format_utc(at),
             None => "not yet".to_owned(),
         }
     }
@@ -183,17 +186,17 @@ impl Status {
             let lost = list_trades(&self.lost_with_venue);
             return format!("trades {lost} were unfinished when the embedded venue shut down");
         }
-        join_or(self.bot.iter().flat_map(|bot| bot.troubles.iter().cloned()), "; ", "none known")
+        join_or_default(self.bot.iter().flat_map(|bot| bot.troubles.iter().cloned()), "; ", "none known")
     }
 
-    fn money(&self, amount: f64) -> String {
+    fn format_money(&self, amount: f64) -> String {
         group_thousands(&format!("{amount:.*}", self.decimals))
     }
 }
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let holder = self.holder.as_ref().map_or("no process".to_owned(), HolderLine::to_string);
+        let holder = self.holder.as_ref().map_or("no process".to_owned(), JournalHolder::to_string);
         // Omits the bot's own trade counts, which may be newer than the counts in the journal.
         let phase = self.bot.as_ref().map_or("no answer".to_owned(), describe_phase);
         let one = |text: String| vec![text];
@@ -204,8 +207,9 @@ impl fmt::Display for Status {
         let slowest = market.and_then(|market| market.slowest_candle);
         let tally = bot.and_then(|bot| bot.signals.as_deref());
         let next = tally.and_then(|tally| tally.next.as_ref());
-        let next = next
-            .map(|next| format!("{} of {} at {}", next.direction, escape_hidden(&next.bot), utc(next.at)));
+        let next = next.map(|next| {
+            format!("{} of {} at {}", next.direction, escape_hidden(&next.bot), format_utc(next.at))
+        });
         let passed_over = tally.and_then(|tally| tally.passed_over.as_deref());
         let gates = bot.into_iter().filter_map(|bot| bot.gates.as_deref()).flatten();
         let manual = Some(&self.settled_by_person).filter(|manual| !manual.is_empty());
@@ -222,7 +226,11 @@ impl fmt::Display for Status {
             ("runs", one(self.runs.to_string())),
             (
                 "balance",
-                one(format!("{} free, {} equity", self.money(self.balance), self.money(self.equity))),
+                one(format!(
+                    "{} free, {} equity",
+                    self.format_money(self.balance),
+                    self.format_money(self.equity)
+                )),
             ),
             ("wallet (last read)", one(self.wallet_text())),
             ("last venue response", one(self.last_response_text())),
@@ -247,7 +255,7 @@ impl fmt::Display for Status {
             ("active limits", or(limits, "no limits on money, losses or trade counts")),
             ("verdicts", self.verdicts.iter().map(VerdictLine::describe).collect()),
             ("audit findings", one(describe_findings(&self.audit_findings))),
-            ("last event", one(utc(self.last_event))),
+            ("last event", one(format_utc(self.last_event))),
         ];
         let mut figures = table(["status", ""]);
         for (name, lines) in rows {
@@ -262,7 +270,7 @@ impl fmt::Display for Status {
 async fn read_signal_tally(
     bot: Option<&RunState>,
     contents: &JournalContents,
-    holder: Option<&HolderLine>,
+    holder: Option<&JournalHolder>,
     reader: &mut Reader,
 ) -> Result<Option<SignalTally>> {
     if let Some(bot) = bot {
@@ -277,7 +285,7 @@ async fn read_signal_tally(
 
 fn stream_text(market: Option<&MarketState>) -> Option<String> {
     let stream = market?.stream?;
-    let since = stream.missed_since.map(|at| format!(" since {}", utc(at))).unwrap_or_default();
+    let since = stream.missed_since.map(|at| format!(" since {}", format_utc(at))).unwrap_or_default();
     Some(format!("{stream}{since}"))
 }
 
@@ -288,8 +296,8 @@ fn describe_staleness(age: Millis, limit: Millis) -> String {
 fn describe_reload(reloaded: &SettingsReload) -> String {
     let SettingsReload { at, by, changes, .. } = reloaded;
     let changes = changes.iter().map(|change| escape_hidden(change).into_owned());
-    let changes = join_or(changes, "; ", "no changes");
-    format!("reloaded {} by {by}: {changes}", utc(*at))
+    let changes = join_or_default(changes, "; ", "no changes");
+    format!("reloaded {} by {by}: {changes}", format_utc(*at))
 }
 
 fn describe_foreign_trades(trades: &[ForeignTrade]) -> String {
@@ -297,18 +305,18 @@ fn describe_foreign_trades(trades: &[ForeignTrade]) -> String {
         Some(intent) => format!("{}, a duplicate of trade #{intent}", trade.venue_id),
         None => format!("{}, not opened by this journal", trade.venue_id),
     };
-    join_or(trades.iter().map(text), "; ", "none")
+    join_or_default(trades.iter().map(text), "; ", "none")
 }
 
 fn list_trades(numbers: &[u64]) -> String {
-    join_or(numbers.iter().map(|number| format!("#{number}")), ", ", "none")
+    join_or_default(numbers.iter().map(|number| format!("#{number}")), ", ", "none")
 }
 
 fn describe_findings(found: &BTreeMap<String, u64>) -> String {
-    join_or(found.iter().map(|(audit, count)| format!("{audit} {count}")), ", ", "none")
+    join_or_default(found.iter().map(|(audit, count)| format!("{audit} {count}")), ", ", "none")
 }
 
-fn join_or(parts: impl Iterator<Item = String>, between: &str, none: &str) -> String {
+fn join_or_default(parts: impl Iterator<Item = String>, between: &str, none: &str) -> String {
     let parts: Vec<String> = parts.collect();
     if parts.is_empty() { none.to_owned() } else { parts.join(between) }
 }
@@ -403,7 +411,7 @@ fn count_settled_trades(contents: &JournalContents, old: &[OldTrade]) -> usize {
 }
 
 fn manually_settled_trades(contents: &JournalContents, old: &[OldTrade]) -> Vec<u64> {
-    let old = old.iter().filter(|old| old.is_by_operator).map(|old| old.intent);
+    let old = old.iter().filter(|old| old.is_settled_by_operator).map(|old| old.intent);
     let intents = contents.book.rows().iter().map(|row| row.approved.intent());
     let young = intents.filter(|intent| contents.book.is_settled_by_operator(*intent));
     old.chain(young).map(IntentId::number).collect()
@@ -434,7 +442,7 @@ fn collect_verdicts(
         let (intent, bot) = (row.approved.intent(), row.approved.bot());
         (intent, bot, EdgeRow::from_row(row), book.is_settled_by_operator(intent))
     });
-    let old = old.iter().map(|old| (old.intent, old.bot, old.edge, old.is_by_operator));
+    let old = old.iter().map(|old| (old.intent, old.bot, old.edge, old.is_settled_by_operator));
     for (intent, bot, edge, is_manual) in old.chain(young) {
         let is_of = |verdict: &&BotVerdict| intent >= verdict.first_intent();
         let is_own = verdicts.get(bot.index()).is_some_and(is_of);
@@ -451,7 +459,7 @@ fn collect_verdicts(
 }
 
 #[derive(Debug, Serialize)]
-pub struct HolderLine {
+pub struct JournalHolder {
     pub program: String,
     pub pid: u32,
     pub host: String,
@@ -464,7 +472,7 @@ pub struct HolderLine {
     read: Millis,
 }
 
-impl HolderLine {
+impl JournalHolder {
     fn from_lease(lease: Lease) -> Self {
         let judge = Holder::current_process("candlewick");
         let alive = !LeaseTerms::default().may_take_over(&lease, &judge);
@@ -474,11 +482,11 @@ impl HolderLine {
     }
 }
 
-impl fmt::Display for HolderLine {
+impl fmt::Display for JournalHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { program, pid, host, alive, heartbeat, .. } = self;
         let life = if *alive { "alive" } else { "not alive" };
-        write!(f, "{program} (process {pid} on {host}), {life}, last heartbeat {}", utc(*heartbeat))
+        write!(f, "{program} (process {pid} on {host}), {life}, last heartbeat {}", format_utc(*heartbeat))
     }
 }
 
@@ -519,7 +527,7 @@ impl PauseLine {
 
     fn describe(&self) -> String {
         let whose = self.whose.as_deref().map(|name| format!("{} ", escape_hidden(name))).unwrap_or_default();
-        format!("{whose}paused until {} ({})", utc(self.until), self.after)
+        format!("{whose}paused until {} ({})", format_utc(self.until), self.after)
     }
 }
 

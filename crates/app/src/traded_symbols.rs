@@ -22,7 +22,7 @@ impl TradedSymbols {
 
     pub(crate) fn find(&self, written: &str) -> Option<Symbol> {
         let found = |text: &str| self.spellings.find_symbol(text).and_then(|symbol| symbol.parse().ok());
-        found(written).or_else(|| found(&usual_spelling(written)))
+        found(written).or_else(|| found(&normalize_spelling(written)))
     }
 
     /// Returns the symbol, or all pairs of a currency such as `USD` (may be empty). `None` if the name is unknown.
@@ -52,7 +52,7 @@ impl TradedSymbols {
 }
 
 /// Returns a symbol in the spelling of most venues: `EURUSD` for `FX:eur/usd` and `EUR-USD`.
-pub fn usual_spelling(name: &str) -> String {
+pub fn normalize_spelling(name: &str) -> String {
     // Charting sites put the data source before the symbol, as in FX:GBPUSD.
     let own = name.rsplit(':').next().unwrap_or(name);
     let own = CHART_SUFFIXES.iter().find_map(|suffix| own.strip_suffix(suffix)).unwrap_or(own);

@@ -256,7 +256,7 @@ impl Backtest {
                 }
                 BatchEnd::Reached => self.handle_venue_events(venue_due, recorder)?,
             }
-            let done = stored.shown_candle_count() + prices_done;
+            let done = stored.processed_candle_count() + prices_done;
             if done - reported >= EVENTS_PER_PROGRESS_CALL {
                 reported = done;
                 progress(done, total);

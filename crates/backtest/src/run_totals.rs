@@ -65,7 +65,7 @@ impl RunTotals {
             staked: Money::ZERO,
             start: balance,
             drawdowns: DrawdownTracker::new(balance),
-            streaks: StreakTracker::NEW,
+            streaks: StreakTracker::EMPTY,
             payouts: PayoutMix::NoneYet,
             days: None,
         }
@@ -91,12 +91,12 @@ impl RunTotals {
         }
         match outcome {
             Outcome::Won | Outcome::Lost => self.record_payout(payout),
-            Outcome::Draw | Outcome::Cancelled => self.count_undecided(outcome),
+            Outcome::Draw | Outcome::Cancelled => self.count_draw_or_cancelled(outcome),
         }
     }
 
     #[cold]
-    fn count_undecided(&mut self, outcome: Outcome) {
+    fn count_draw_or_cancelled(&mut self, outcome: Outcome) {
         self.draw += u64::from(outcome == Outcome::Draw);
         self.cancelled += u64::from(outcome == Outcome::Cancelled);
     }

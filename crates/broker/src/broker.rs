@@ -6,7 +6,7 @@ use candlewick_sdk::Millis;
 
 /// Level of detail requested for a trade. Some venues serve partial data at lower cost. An adapter may return more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
+pub enum DetailLevel {
     /// Data that a request by trade id returns. The adapter does not search the trade list for more.
     ById,
     /// State of the trade. Includes outcome, profit and payout once they are known.
@@ -33,7 +33,7 @@ pub trait Broker: Send + Sync {
     /// Returns a trade by the venue's identifier.
     ///
     /// Used to complete a trade's data and outcome. Fails with [`BrokerError::NotFound`] if the trade does not exist.
-    async fn trade(&self, id: &str, detail: Detail) -> Result<Reply<TradeReport>, BrokerError>;
+    async fn trade(&self, id: &str, detail: DetailLevel) -> Result<Reply<TradeReport>, BrokerError>;
 
     /// Returns all trades of the account, open and closed, including trades from other programs.
     ///

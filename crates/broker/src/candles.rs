@@ -40,14 +40,14 @@ pub struct Candles {
     /// Number of omitted candles that had not closed yet.
     pub forming_rows: usize,
     /// Closed candles outside the window, sorted by time. Many such candles show that the venue ignores the window.
-    pub outside_candles: Vec<Candle>,
+    pub out_of_window_candles: Vec<Candle>,
 }
 
 /// Minimum number of rows needed to detect an interval at least four times as long as the requested one.
-const MIN_ROWS_FOR_QUADRUPLE: usize = 5;
+const MIN_ROWS_FOR_4X_INTERVAL: usize = 5;
 /// Minimum number of rows needed to detect an interval two or three times as long as the requested one.
 /// With fewer rows, a quiet market may lack every second candle by chance.
-const MIN_ROWS_FOR_DOUBLE: usize = 10;
+const MIN_ROWS_FOR_2X_INTERVAL: usize = 10;
 
 /// Returns the interval of the rows if it clearly differs from `wanted`, otherwise `None`. Ignores gaps between rows.
 pub fn detect_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
@@ -60,7 +60,7 @@ pub fn detect_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
     if misaligned >= 2 && misaligned * 3 >= times.len() {
         return Some(shortest);
     }
-    let min_rows = if shortest < length * 4 { MIN_ROWS_FOR_DOUBLE } else { MIN_ROWS_FOR_QUADRUPLE };
+    let min_rows = if shortest < length * 4 { MIN_ROWS_FOR_2X_INTERVAL } else { MIN_ROWS_FOR_4X_INTERVAL };
     let is_longer = times.len() >= min_rows
         && shortest >= length * 2
         && times.iter().all(|time| time.is_aligned_to(shortest));
@@ -97,7 +97,7 @@ impl Candles {
         closed.sort_by_key(Candle::time); // stable: of equal times, the last received comes first
         closed.dedup_by_key(|candle| candle.time());
         let is_wanted = |candle: &Candle| candle.time() >= query.start && candle.time() + length <= query.end;
-        (found.candles, found.outside_candles) = closed.into_iter().partition(is_wanted);
+        (found.candles, found.out_of_window_candles) = closed.into_iter().partition(is_wanted);
         found
     }
 
@@ -109,7 +109,7 @@ impl Candles {
         self.unusable_rows += other.unusable_rows;
         self.unusable_times.extend(other.unusable_times);
         self.forming_rows += other.forming_rows;
-        self.outside_candles.extend(other.outside_candles);
+        self.out_of_window_candles.extend(other.out_of_window_candles);
         self
     }
 }

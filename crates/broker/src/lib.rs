@@ -77,7 +77,7 @@ pub use account::{Account, Balances, Identity, WalletIdentity};
 pub use adapter_state::{TokenState, UnrecognisedData};
 #[cfg(any(test, feature = "mock"))]
 pub use broker::MockBroker;
-pub use broker::{Broker, Detail};
+pub use broker::{Broker, DetailLevel};
 pub use candles::{COMMON_INTERVALS, CandleQuery, CandleRow, Candles, detect_interval};
 pub use download::{Download, DownloadSettings, DownloadedWindow};
 pub use error::BrokerError;
@@ -87,5 +87,5 @@ pub use market_data::{AsOf, MarketData, PriceAnswer, PriceRecord};
 pub use order::{OpenOutcome, Rejection, RejectionReason, TradeOrder};
 pub use price_feed::{PriceFeed, PriceSender, PriceTick};
 pub use recorder::{PolledCandles, PricePoller};
-pub use report::{Payment, Reported, TradeListing, TradeProgress, TradeReport};
+pub use report::{Payment, ReportedValue, TradeListing, TradeProgress, TradeReport};
 pub use request::{Priority, Reply, Skew, current_intent, current_priority, with_intent, with_priority};

@@ -15,19 +15,19 @@ pub struct TradeReport {
     /// Trading pair in the venue's spelling.
     pub symbol: Option<String>,
     /// Predicted direction of the price: up or down.
-    pub direction: Option<Reported<Direction>>,
+    pub direction: Option<ReportedValue<Direction>>,
     /// Stake of the trade.
     pub amount: Option<Decimal>,
     /// Duration of the trade, as a code such as `01:00`.
-    pub close_type: Option<Reported<CloseType>>,
+    pub close_type: Option<ReportedValue<CloseType>>,
     /// Reference point from which the duration is counted.
-    pub expiration_type: Option<Reported<ExpirationType>>,
+    pub expiration_type: Option<ReportedValue<ExpirationType>>,
     /// Account that pays the stake.
     pub account: Option<Account>,
     /// The venue's identifier of the trade's owner, if the owner is not the user of the credentials.
     pub other_user: Option<String>,
     /// Whether the trade was opened with an access token, rather than manually or by copy trading.
-    pub from_token: Option<bool>,
+    pub is_opened_with_token: Option<bool>,
     /// Time at which the order arrived at the venue.
     pub request_time: Option<Millis>,
     /// Creation time of the venue's record, possibly truncated to whole seconds.
@@ -106,16 +106,16 @@ impl TradeProgress {
 
 /// A value reported by the venue, which the adapter may or may not recognise.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reported<T> {
+pub enum ReportedValue<T> {
     /// A recognised value.
     Known(T),
     /// Any other value, as received.
     Unrecognised(String),
 }
 
-impl<T> Reported<T> {
+impl<T> ReportedValue<T> {
     /// Returns the value; `None` if the value is not recognised.
-    pub const fn known(&self) -> Option<&T> {
+    pub const fn value(&self) -> Option<&T> {
         match self {
             Self::Known(value) => Some(value),
             Self::Unrecognised(_) => None,
@@ -123,7 +123,7 @@ impl<T> Reported<T> {
     }
 }
 
-impl<T: fmt::Display> fmt::Display for Reported<T> {
+impl<T: fmt::Display> fmt::Display for ReportedValue<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Known(value) => value.fmt(f),

@@ -65,7 +65,7 @@ pub struct Skew {
 
 impl<T> Reply<T> {
     /// Creates an answer with zero latency and no venue time, for adapters without a network.
-    pub const fn at(value: T, now: Millis) -> Self {
+    pub const fn without_latency(value: T, now: Millis) -> Self {
         Self { value, date: None, sent: now, received: now }
     }
 
@@ -117,6 +117,6 @@ mod tests {
         check(10_000, 10_100, 10_300, (-300, 899, 0));
         check(15_000, 10_100, 10_300, (4_700, 5_899, 4_700));
         check(5_000, 10_100, 10_300, (-5_300, -4_101, -4_101));
-        assert_eq!(Reply::at((), Millis::ZERO).skew(), None);
+        assert_eq!(Reply::without_latency((), Millis::ZERO).skew(), None);
     }
 }

@@ -12,7 +12,7 @@ use candlewick_app::configuration::Config;
 use candlewick_app::live::{CustomBrokers, VenuePorts};
 use candlewick_broker::BrokerError;
 use candlewick_sdk::{
-    AliasContext, Counterpart, Registry, RegistryError, StrategyEntry, StrategyFactory, counterparts,
+    AliasContext, AliasTarget, Registry, RegistryError, StrategyEntry, StrategyFactory, find_alias_targets,
 };
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -185,7 +185,7 @@ impl App {
     fn run_command(&self, arguments: &Arguments, report: &dyn Fn(&Failure, bool)) -> u8 {
         let log = start_log(&arguments.global);
         fit_tables_to_terminal();
-        let wrong = self.package_folder.and_then(candlewick_sdk::folder_error).map(anyhow::Error::msg);
+        let wrong = self.package_folder.and_then(candlewick_sdk::check_build_folder).map(anyhow::Error::msg);
         let registry = || self.registry.clone().and_then(register_combine).map_err(anyhow::Error::from);
         let registry = match wrong.map_or_else(registry, Err) {
             Ok(registry) => registry,
@@ -262,7 +262,7 @@ fn find_counterpart_hint(error: &clap::Error) -> Option<&'static str> {
         _ => return None,
     };
     let Some(ContextValue::String(invalid)) = error.get(kind) else { return None };
-    counterparts(context, invalid).next().map(Counterpart::text)
+    find_alias_targets(context, invalid).next().map(AliasTarget::text)
 }
 
 fn is_top_level_error(error: &clap::Error) -> bool {

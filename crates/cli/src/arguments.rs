@@ -3,7 +3,7 @@
 
 use crate::context::Context;
 use candlewick_app::candles::{CandleChoice, PriceSource};
-use candlewick_records::utc;
+use candlewick_records::format_utc;
 use candlewick_report::run::ReplayBasis;
 use candlewick_sandbox::{NamedSpeed, SandboxSpeed};
 use candlewick_sdk::{Interval, Millis, Payout};
@@ -181,7 +181,7 @@ impl RequestedTime {
     pub(crate) fn print_resolved(&self, last: Millis, context: &Context<'_>) {
         let (Self::TimeOfDay(_, text) | Self::WithoutYear(text)) = self else { return };
         if let Some(moment) = self.resolve_before(last) {
-            let moment = utc(moment);
+            let moment = format_utc(moment);
             context.print_notice(&format!("note: {text} means {moment}, the last such time in the journal"));
         }
     }
@@ -249,7 +249,7 @@ mod tests {
             ("1767580260000", "2026-01-05T02:31:00.000Z"),
         ] {
             let asked = parse_requested_time(text).unwrap_or_else(|problem| panic!("{text}: {problem}"));
-            assert_eq!(asked.resolve_before(last).map(utc).as_deref(), Some(expected), "{text}");
+            assert_eq!(asked.resolve_before(last).map(format_utc).as_deref(), Some(expected), "{text}");
         }
         for text in ["24:00", "5 pm", "17", "02-30 10:00", "17:8:"] {
             assert!(parse_requested_time(text).is_err(), "{text}");

@@ -70,7 +70,7 @@ pub(crate) fn condition_lines(
     let counted = count_conditions(registry, strategy, bot, candles)?;
     let line = |one: ConditionCount| ConditionLine {
         bot: bot.bot.clone(),
-        stopped: one.counts_signal_candles().then(|| one.candles - one.true_candles),
+        stopped: one.is_whole_filter().then(|| one.candles - one.true_candles),
         part: one.part,
         side: one.role.key(),
         depth: one.depth,

@@ -7,7 +7,7 @@ use crate::terminal::{terminal_columns, wrap};
 use candlewick_app::configuration::{
     BaseLayer, Flag, LoadedConfig, LogFormat, LogSettings, Problems, journal_url,
 };
-use candlewick_app::control::find_running_bot;
+use candlewick_app::control::use_running_bot_paths;
 use candlewick_app::journal::default_journal_notice;
 use candlewick_app::live::CustomBrokers;
 use candlewick_journal::JournalUrl;
@@ -76,7 +76,7 @@ impl JournalArguments {
         if self.journal.is_some() {
             return Ok((loaded, url));
         }
-        block_on(find_running_bot(&mut loaded))?;
+        block_on(use_running_bot_paths(&mut loaded))?;
         let url = journal_url(&loaded).map_err(Problems::from)?;
         Ok((loaded, url))
     }

@@ -391,7 +391,7 @@ mod tests {
 
     #[test]
     fn omits_a_cause_that_repeats_the_error() {
-        let source = BuildError::parameters("x", "period = 0");
+        let source = BuildError::invalid_parameters("x", "period = 0");
         let failure = Failure::from(EngineError::Strategy { bot: "a".to_owned(), source });
         assert_eq!(failure.render(), "error: bot \"a\": parameters of strategy \"x\": period = 0");
     }

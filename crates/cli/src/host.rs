@@ -1,7 +1,7 @@
 //! Support for commands that run inside another program: output, progress and termination.
 
 use crate::failure::Ending;
-use candlewick_app::validation::ThisProgram;
+use candlewick_app::validation::ChildProgram;
 use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_sdk::{CandleSeries, MoneyScale};
 use std::cell::RefCell;
@@ -17,7 +17,7 @@ pub trait Host: Send + Sync {
     fn wants_stop(&self) -> bool;
 
     /// Returns the command that starts a `strategy decide` process, or `None` to start the current executable.
-    fn this_program(&self) -> Option<ThisProgram>;
+    fn child_program(&self) -> Option<ChildProgram>;
 
     fn on_candles(&self, series: &[CandleSeries]);
 

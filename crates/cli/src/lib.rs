@@ -46,6 +46,6 @@ pub use candlewick_app::configuration::{
     VariantSettings,
 };
 pub use candlewick_app::live::VenuePorts;
-pub use candlewick_app::validation::ThisProgram;
+pub use candlewick_app::validation::ChildProgram;
 pub use candlewick_sdk::testkit::CountingAllocator;
 pub use host::{CommandKind, Host, HostedFailure, HostedOutput, HostedResult};

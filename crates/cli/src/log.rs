@@ -7,7 +7,7 @@ use crate::repeats::WarningFilter;
 use crate::terminal::{escape_json, sanitize_coloured_line, sanitize_lines};
 use anstream::adapter::strip_str;
 use candlewick_broker::clock::{Clock, Stopwatch};
-use candlewick_records::utc;
+use candlewick_records::format_utc;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal, Write};
@@ -248,8 +248,7 @@ impl LineFormat {
     }
 
     fn format_json_line(&self, level: &str, message: &str) -> String {
-        let line =
-            json!({ "timestamp": self.now(), "level": level, "target": "candlewick", "message": message });
+        let line = json!({ "timestamp": self.timestamp(), "level": level, "target": "candlewick", "message": message });
         format!("{}\n", escape_json(&line.to_string()))
     }
 
@@ -261,7 +260,7 @@ impl LineFormat {
         }
     }
 
-    fn now(&self) -> String {
+    fn timestamp(&self) -> String {
         let mut text = String::new();
         let _ = self.format_time(&mut Writer::new(&mut text));
         text
@@ -272,7 +271,7 @@ impl FormatTime for LineFormat {
     fn format_time(&self, writer: &mut Writer<'_>) -> std::fmt::Result {
         let clock = self.clock.read().unwrap_or_else(PoisonError::into_inner).clone();
         match clock {
-            Some(clock) => writer.write_str(&utc(clock.now())),
+            Some(clock) => writer.write_str(&format_utc(clock.now())),
             None => SystemTime.format_time(writer),
         }
     }

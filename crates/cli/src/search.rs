@@ -8,8 +8,8 @@ use crate::interrupt;
 use crate::output::show_as;
 use candlewick_app::AppError;
 use candlewick_app::search::{
-    LayoutSpec, OtherProgram, PLAN_FILE, PlanLocation, PlannedCommand, PlannedRow, ResultFolder, RowPlan,
-    SearchOptions, SearchPlan,
+    LayoutSpec, PLAN_FILE, PlanLocation, PlannedCommand, PlannedRow, ProgramMismatchPolicy, ResultFolder,
+    RowPlan, SearchOptions, SearchPlan,
 };
 use candlewick_sdk::Millis;
 use candlewick_search::sweep::{Objective, Search};
@@ -120,7 +120,7 @@ pub(crate) struct OpenedPlan {
     pub(crate) plan: SearchPlan,
     pub(crate) path: PathBuf,
     pub(crate) folder: PathBuf,
-    pub(crate) other_program: OtherProgram,
+    pub(crate) other_program: ProgramMismatchPolicy,
 }
 
 impl PlannedArguments {
@@ -133,14 +133,18 @@ impl PlannedArguments {
         &self,
         command: PlannedCommand,
         context: &Context<'_>,
-    ) -> Result<(PathBuf, PathBuf, OtherProgram), Failure> {
+    ) -> Result<(PathBuf, PathBuf, ProgramMismatchPolicy), Failure> {
         if !context.global.config.is_empty() {
             let problem = "--config cannot be used, because the plan contains the configuration";
             return Err(Failure::configuration(problem).hint("omit --config, or create another plan"));
         }
         let path = self.plan.clone().unwrap_or_else(|| PathBuf::from(command.as_str()).join(PLAN_FILE));
         let folder = self.out.clone().unwrap_or_else(|| path.parent().map(PathBuf::from).unwrap_or_default());
-        let others = if self.allow_other_program { OtherProgram::Allowed } else { OtherProgram::Refused };
+        let others = if self.allow_other_program {
+            ProgramMismatchPolicy::Allowed
+        } else {
+            ProgramMismatchPolicy::Refused
+        };
         Ok((path, folder, others))
     }
 
@@ -182,7 +186,7 @@ pub(crate) fn write_shard_rows<A: Serialize + DeserializeOwned, R: PlannedRow>(
 }
 
 /// Passes the rows of `run` to `finish`, or discards the rows if the operator has stopped the command.
-pub(crate) fn run_rows<R>(
+pub(crate) fn run_unless_stopped<R>(
     context: &Context<'_>,
     run: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> Result<Vec<R>, AppError>,
     finish: impl FnOnce(Vec<R>) -> Result<Ending, Failure>,
@@ -197,7 +201,7 @@ pub(crate) fn run_rows<R>(
 }
 
 impl SearchArguments {
-    pub(crate) fn to_search_terms(&self) -> SearchOptions {
+    pub(crate) fn to_search_options(&self) -> SearchOptions {
         SearchOptions {
             parameters: self.parameters.clone(),
             conditions: self.conditions.clone(),

@@ -61,7 +61,7 @@ pub struct UpdateNumbers {
 }
 
 impl UpdateNumbers {
-    pub(crate) const fn end_number(self) -> u32 {
+    pub(crate) const fn end_update(self) -> u32 {
         if self.left_out > 0 { self.left_out } else { self.settled }
     }
 

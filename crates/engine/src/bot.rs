@@ -85,7 +85,7 @@ impl Bot {
 
     /// Like [`Self::on_candles`], but may feed past a signal, until `answers` contains `max_answers` signals.
     #[inline]
-    pub(crate) fn on_candles_ahead(
+    pub(crate) fn on_candles_past_signals(
         &mut self,
         candles: &[Candle],
         max_answers: usize,
@@ -105,7 +105,7 @@ impl Bot {
     }
 
     /// Feeds candles and drops the signals. Returns the number of dropped signals, without those of the warm-up.
-    pub(crate) fn on_candles_suppressed(&mut self, candles: &[Candle]) -> u64 {
+    pub(crate) fn on_candles_without_signals(&mut self, candles: &[Candle]) -> u64 {
         let (mut rest, mut suppressed) = (candles, 0);
         let mut signal = None;
         while !rest.is_empty()
@@ -134,7 +134,7 @@ impl Bot {
             return (count, suppressed);
         }
         let (first, rest) = candles.split_at(suppress.min(candles.len()));
-        let suppressed = self.on_candles_suppressed(first);
+        let suppressed = self.on_candles_without_signals(first);
         self.on_settled(settlement);
         (first.len() + self.on_candles(rest, signal), suppressed)
     }

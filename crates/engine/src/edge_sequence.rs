@@ -41,7 +41,7 @@ impl EdgeRow {
         Self {
             intent: row.approved.intent(),
             decided: row.sequence.decided,
-            ended: row.sequence.end_number(),
+            ended: row.sequence.end_update(),
             outcome: ended.map(|(_, outcome)| outcome),
             payout: row.sequence.settled_payout.or(payout),
         }
@@ -95,7 +95,7 @@ impl RunningEdge {
 
     /// Records an update to an intent. The book must have recorded the update first.
     pub fn on_update(&mut self, row: &IntentRow) {
-        if row.sequence.end_number() > 0 {
+        if row.sequence.end_update() > 0 {
             self.on_end(&EdgeRow::from_row(row));
         }
     }
@@ -150,11 +150,11 @@ impl RunningEdge {
 /// Builds the confidence sequence from the rows of a book.
 /// The updates are applied in the order in which the Session received them, as in [`judge`](crate::judge).
 pub fn edge_sequence<'a>(rows: impl IntoIterator<Item = &'a IntentRow>) -> ConfidenceSequence {
-    trades_edge_sequence(&rows.into_iter().map(JudgedTrade::from_row).collect::<Vec<_>>())
+    edge_sequence_from_trades(&rows.into_iter().map(JudgedTrade::from_row).collect::<Vec<_>>())
 }
 
 /// Builds the confidence sequence from trades of any source, ordered as in [`judge_trades`](crate::judge_trades).
-pub fn trades_edge_sequence(trades: &[JudgedTrade]) -> ConfidenceSequence {
+pub fn edge_sequence_from_trades(trades: &[JudgedTrade]) -> ConfidenceSequence {
     let mut sequence = ConfidenceSequence::new();
     let mut open: Vec<_> = trades.iter().map(|_| None).collect();
     for (_, _, news, place) in build_timeline(trades) {
@@ -211,12 +211,12 @@ mod tests {
             }
             by_hand.on_settled(open.remove(0), to_trade_outcome(outcome(place - 1)), 0.85);
         }
-        let found = trades_edge_sequence(&trades);
+        let found = edge_sequence_from_trades(&trades);
         assert_eq!(found.settled(), 120);
         assert_eq!(found.edge(0.95), by_hand.edge(0.95));
         assert_eq!(found.win_rate(0.95), by_hand.win_rate(0.95));
         trades.reverse();
-        assert_eq!(trades_edge_sequence(&trades).edge(0.95), by_hand.edge(0.95));
+        assert_eq!(edge_sequence_from_trades(&trades).edge(0.95), by_hand.edge(0.95));
     }
 
     #[test]

@@ -291,7 +291,7 @@ fn encode_refused(refused: &RefusedSignal, out: &mut Vec<u8>) {
     buffer
         .put(*b"AR")
         .put((refused.bot.index() as u32).to_le_bytes())
-        .put([refused.direction as u8, refused.rule.hash_number()])
+        .put([refused.direction as u8, refused.rule.number_in_hash()])
         .put(time_bytes(refused.decision_time));
     out.extend_from_slice(&buffer.bytes);
 }

@@ -178,11 +178,11 @@ impl Intents {
         self.counts.iter().map(|counts| counts.total() as usize).max().unwrap_or_default()
     }
 
-    pub(crate) fn trade_count_of(&self, bot: BotId) -> usize {
+    pub(crate) fn bot_trade_count(&self, bot: BotId) -> usize {
         self.unfinished.iter().chain(&self.seconds).filter(|intent| intent.bot == bot).count()
     }
 
-    pub(crate) fn total_stake_of(&self, bot: BotId) -> Money {
+    pub(crate) fn bot_total_stake(&self, bot: BotId) -> Money {
         let reserved = self.unopened.iter().filter(|unopened| unopened.is_reserved);
         let reserved = reserved.map(|unopened| &unopened.intent);
         let all = self.unfinished.iter().chain(&self.seconds).chain(reserved);

@@ -3,7 +3,7 @@
 use crate::{IntentId, IntentRow, Renumbering, SymbolId, UpdateNumbers};
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{
-    ChangeDetector, EdgeTest, EdgeTestPlan, NotionalStake, TradeOutcome, Verdict, WatchStake,
+    ChangeDetector, DetectorStake, EdgeTest, EdgeTestPlan, NotionalStake, TradeOutcome, Verdict,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -51,7 +51,7 @@ impl Judge {
             judge.apply(UpdateKind::Decided, index, &trade);
             for (kind, order) in [
                 (UpdateKind::Answered, row.sequence.answered),
-                (UpdateKind::Ended, row.sequence.end_number()),
+                (UpdateKind::Ended, row.sequence.end_update()),
             ] {
                 if order > 0 {
                     let before = waiting.iter().rposition(|other| other.order < order);
@@ -271,7 +271,7 @@ pub(crate) fn build_timeline(trades: &[JudgedTrade]) -> Vec<TimelineEntry> {
         Some((order, answered, UpdateKind::Answered, index))
     }));
     known.extend(trades().filter_map(|(index, trade)| {
-        let order = trade.sequence.map(UpdateNumbers::end_number);
+        let order = trade.sequence.map(UpdateNumbers::end_update);
         Some((order, trade.ended?.0, UpdateKind::Ended, index))
     }));
     known.sort();
@@ -323,7 +323,7 @@ impl EdgeDetection {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct EdgeWatch {
     detector: ChangeDetector,
-    open: Vec<(IntentId, WatchStake)>,
+    open: Vec<(IntentId, DetectorStake)>,
 }
 
 impl EdgeWatch {

@@ -23,7 +23,7 @@ pub struct StoredRow {
 
 /// The counts of a book that cannot be computed from its rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UnlistedCounts {
+pub struct StoredCounts {
     refused: Vec<u64>,
     no_price: u64,
     rejected: u64,
@@ -108,8 +108,8 @@ impl TradeBook {
     }
 
     /// Returns the counts that cannot be computed from the rows.
-    pub fn unlisted_counts(&self) -> UnlistedCounts {
-        UnlistedCounts {
+    pub fn stored_counts(&self) -> StoredCounts {
+        StoredCounts {
             refused: self.refused.totals(),
             no_price: self.no_price,
             rejected: self.rejected,
@@ -119,8 +119,8 @@ impl TradeBook {
     }
 
     /// Restores stored counts. Returns `false` if they cover too few or too many rules for this program version.
-    pub fn restore_totals(&mut self, totals: UnlistedCounts) -> bool {
-        let UnlistedCounts { refused, no_price, rejected, not_sent, news } = totals;
+    pub fn restore_counts(&mut self, totals: StoredCounts) -> bool {
+        let StoredCounts { refused, no_price, rejected, not_sent, news } = totals;
         let Some(refused) = RefusalCount::from_totals(refused) else { return false };
         (self.refused, self.no_price, self.rejected, self.not_sent) = (refused, no_price, rejected, not_sent);
         self.update_count = news;

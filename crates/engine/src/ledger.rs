@@ -90,10 +90,10 @@ impl Ledger {
     /// Returns the settled profit of the day minus the wallet shortage that arose since the day began.
     #[inline]
     pub fn day_result(&self) -> Money {
-        self.day_profit - self.shortage_of_day()
+        self.day_profit - self.day_shortage()
     }
 
-    fn shortage_of_day(&self) -> Money {
+    fn day_shortage(&self) -> Money {
         (self.shortage() - self.shortage_before).max(Money::ZERO)
     }
 
@@ -173,7 +173,7 @@ impl Ledger {
 
     /// Books the wallet difference into the free balance. A shortage that arose today remains part of the day's result.
     fn accept_difference(&mut self) {
-        self.day_profit -= self.shortage_of_day();
+        self.day_profit -= self.day_shortage();
         self.day_equity += self.difference.max(Money::ZERO);
         self.free += self.difference;
         (self.difference, self.shortage_before) = (Money::ZERO, Money::ZERO);

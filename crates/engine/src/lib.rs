@@ -41,7 +41,7 @@ mod testing;
 pub use action::{Action, Judgement, RefusedSignal};
 pub use book::{IntentRow, IntentState, OriginalOrder, OriginalResult, TradeBook, UpdateNumbers};
 pub use bot_verdict::BotVerdict;
-pub use edge_sequence::{EdgeRow, RunningEdge, edge_sequence, trades_edge_sequence};
+pub use edge_sequence::{EdgeRow, RunningEdge, edge_sequence, edge_sequence_from_trades};
 pub use event::{
     Control, EdgeVerdict, Event, EventKind, Halt, OpenedTrade, Origin, RefusalReason, Rejection, SecondTrade,
     TradeSettlement, VenueId, VenueSymbol, VenueTerms,
@@ -49,7 +49,7 @@ pub use event::{
 pub use id::{BotId, IntentId, Renumbering, SeriesId, SessionNames, SymbolId};
 pub use journal_decoder::{DecodeError, JournalDecoder, RecordedEntry};
 pub use judge::{EdgeDetection, Judge, JudgedTrade, build_judge, judge, judge_trades, to_trade_outcome};
-pub use kept_rows::{StoredRow, UnlistedCounts};
+pub use kept_rows::{StoredCounts, StoredRow};
 pub use ledger::Ledger;
 pub use outside_signal::{OutsideSignal, SignalId, SignalReason, SignalSource};
 pub use record::{Entry, Header, Interest, JournalHash, Recorder};

@@ -58,7 +58,7 @@ impl ReasonTexts {
     #[inline]
     pub(crate) fn put(&mut self, reason: &Reason) -> u32 {
         match self.latest.get(slot_index(reason)) {
-            Some((latest, place)) if latest.shares_wording_with(reason) => *place,
+            Some((latest, place)) if latest.wording_ptr_eq(reason) => *place,
             _ => self.find_or_push(reason),
         }
     }

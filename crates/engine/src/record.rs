@@ -23,7 +23,7 @@ impl Header {
     /// Current version of the journal format. Increment it whenever the hashed bytes change.
     pub const FORMAT: u32 = 4;
     /// First format with [`Action::Verdict`] entries.
-    pub const FIRST_VERDICTS_FORMAT: u32 = 3;
+    pub const FIRST_FORMAT_WITH_VERDICTS: u32 = 3;
 }
 
 /// An entry of a journal.

@@ -1,12 +1,14 @@
 //! Risk of ruin with the configured stakes, checked before the first trade.
 
 use crate::risk::Limits;
-use crate::ruin_limits::{StakeList, describe_unsimulated, format_percent, lowest_payout, wallet_limits};
+use crate::ruin_limits::{
+    StakeList, describe_unsimulated_settings, format_percent, lowest_payout, wallet_limits,
+};
 use crate::stake_checks::{check_first_stakes, max_concurrent_trades};
 use crate::{BotSettings, EngineError, IfRefused, IntentRow, SessionSettings, StakeSettings, edge_sequence};
 use candlewick_sdk::{Money, MoneyScale, Outcome, Payout, Symbol};
 use candlewick_statistics::{
-    MAX_HORIZON_TRADES, MAX_MONEY, RuinQuestion, StakePlan, StatisticsError, WalletLimits, break_even,
+    MAX_HORIZON_TRADES, MAX_MONEY, RuinParameters, StakePlan, StatisticsError, WalletLimits, break_even,
     kelly_fraction, required_balance, ruin,
 };
 use std::fmt::Write as _;
@@ -34,7 +36,7 @@ pub struct StakeRuin {
     /// Sequence of stakes.
     pub plan: StakePlan,
     /// Balance, payout and horizon, with the break-even rate as the win rate.
-    pub question: RuinQuestion,
+    pub question: RuinParameters,
     /// Lower bound of the win rate, `None` if there are too few trades.
     pub lower_bound: Option<f64>,
     /// Limits of the bot's trades.
@@ -45,11 +47,11 @@ pub struct StakeRuin {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuinReport {
     /// One line per ladder.
-    pub ladders: Vec<String>,
+    pub ladder_lines: Vec<String>,
     /// One line per stake that is not a ladder. Bots with the same stake share a line.
-    pub stakes: Vec<String>,
+    pub stake_lines: Vec<String>,
     /// Number of bots that use no ladder and are more likely than not to lose half the balance, despite their limits.
-    pub likely_halved_bots: usize,
+    pub bots_with_halving_risk: usize,
     /// Reason to reject the stakes, with a suggested change.
     pub refusal: Option<String>,
 }
@@ -133,7 +135,7 @@ impl StakeRuin {
         let payout_fraction = payout.to_fraction();
         let win_probability = break_even(payout_fraction).map_err(|error| setting_error(key, &error))?;
         let balance = to_units(balance);
-        let question = RuinQuestion {
+        let question = RuinParameters {
             balance,
             minimum_stake,
             win_probability,
@@ -141,7 +143,11 @@ impl StakeRuin {
             draw_share: 0.0,
             horizon_trades,
         };
-        let plan = if limits.cap_stakes { plan } else { cut_at_max_stake(plan, &question, bot, most_stake) };
+        let plan = if limits.cap_stakes {
+            plan
+        } else {
+            truncate_ladder_at_max_stake(plan, &question, bot, most_stake)
+        };
         let (lower_bound, limits) = (record.lower_bound, wallet_limits(bot, settings));
         Ok(Self { bot: bot.name.clone(), plan, question, lower_bound, limits })
     }
@@ -173,7 +179,7 @@ impl StakeRuin {
 
     /// Returns the probability of ruin if trades win with probability `win_probability`.
     pub fn probability_at(&self, win_probability: f64) -> Result<f64, StatisticsError> {
-        ruin(&RuinQuestion { win_probability, ..self.question }, &self.plan).map(|ruin| ruin.probability())
+        ruin(&RuinParameters { win_probability, ..self.question }, &self.plan).map(|ruin| ruin.probability())
     }
 
     /// Returns the win rate that the ruin check assumes: break-even or the lower bound, whichever is lower.
@@ -220,7 +226,7 @@ pub fn check_ruin(
             1 => String::new(),
             count => format!("; simulated one trade at a time, although {count} can be open at once"),
         };
-        let suffix = describe_unsimulated(bot, &settings.risk).unwrap_or_default() + &at_once;
+        let suffix = describe_unsimulated_settings(bot, &settings.risk).unwrap_or_default() + &at_once;
         if !stake.is_ladder() {
             stake_list.add(stake, &suffix, settings.money_scale).map_err(refused)?;
             continue;
@@ -229,7 +235,7 @@ pub fn check_ruin(
         // Not an error if the limit is off.
         if let (Err(StatisticsError::TooManyTrades { trades, most }), true) = (&ruined, limit <= 0.0) {
             let bot = &bot.name;
-            report.ladders.push(format!(
+            report.ladder_lines.push(format!(
                 "bot \"{bot}\": risk of ruin not calculated, because {trades} trades take too long. Set \
                  risk.ruin_horizon_trades to {most} or less"
             ));
@@ -245,18 +251,23 @@ pub fn check_ruin(
             ""
         };
         let ruin = stake.describe(settings.money_scale).map_err(refused)?;
-        report.ladders.push(format!("bot \"{}\": {}{suffix}{with_candles}", bot.name, ruin.text));
+        report.ladder_lines.push(format!("bot \"{}\": {}{suffix}{with_candles}", bot.name, ruin.text));
         ladders.push(stake);
     }
-    report.likely_halved_bots = stake_list.likely_halved_bots();
-    report.stakes = stake_list.lines();
+    report.bots_with_halving_risk = stake_list.bots_with_halving_risk();
+    report.stake_lines = stake_list.lines();
     if limit > 0.0 && total > limit {
-        report.refusal = Some(refusal(&ladders, total, settings)?);
+        report.refusal = Some(refusal_message(&ladders, total, settings)?);
     }
     Ok(report)
 }
 
-fn cut_at_max_stake(plan: StakePlan, question: &RuinQuestion, bot: &BotSettings, most: u64) -> StakePlan {
+fn truncate_ladder_at_max_stake(
+    plan: StakePlan,
+    question: &RuinParameters,
+    bot: &BotSettings,
+    most: u64,
+) -> StakePlan {
     match plan {
         StakePlan::Soros { base, most_stake, step, .. } if bot.stake.if_refused() == IfRefused::Reset => {
             let stakes = plan.stakes(question).unwrap_or_default();
@@ -267,7 +278,11 @@ fn cut_at_max_stake(plan: StakePlan, question: &RuinQuestion, bot: &BotSettings,
     }
 }
 
-fn refusal(ladders: &[StakeRuin], total: f64, settings: &SessionSettings) -> Result<String, EngineError> {
+fn refusal_message(
+    ladders: &[StakeRuin],
+    total: f64,
+    settings: &SessionSettings,
+) -> Result<String, EngineError> {
     let (limit, horizon) = (settings.risk.max_ruin_probability, settings.risk.ruin_horizon_trades);
     let scale = settings.money_scale;
     let bots: Vec<String> = ladders.iter().map(|ladder| format!("\"{}\"", ladder.bot)).collect();
@@ -279,7 +294,7 @@ fn refusal(ladders: &[StakeRuin], total: f64, settings: &SessionSettings) -> Res
         format_percent(limit),
     );
     if let [ladder] = ladders {
-        let question = RuinQuestion { win_probability: ladder.assumed_win_rate(), ..ladder.question };
+        let question = RuinParameters { win_probability: ladder.assumed_win_rate(), ..ladder.question };
         let needed = required_balance(&question, &ladder.plan, limit)
             .map_err(|error| setting_error(&format!("stake of bot \"{}\"", ladder.bot), &error))?;
         if let Some(needed) = needed.and_then(|needed| i64::try_from(needed).ok()) {
@@ -344,7 +359,7 @@ mod tests {
             assert!(refusal.contains(part), "{part}: {refusal}");
         }
         assert_eq!(check(&[martingale(3)], 0.0, even).refusal, None, "0 disables the limit");
-        assert_eq!(check(&[martingale(3)], 0.0, even).ladders.len(), 1);
+        assert_eq!(check(&[martingale(3)], 0.0, even).ladder_lines.len(), 1);
     }
 
     #[test]
@@ -358,10 +373,10 @@ mod tests {
             let problem = check_ruin(&with(1_001), balance, &[record(None)]).unwrap_err().to_string();
             assert!(problem.contains("is 10.00, but risk.min_stake is 10.01"), "{problem}");
             let sound = check_ruin(&with(1_000), balance, &[record(None)]).unwrap();
-            assert!(sound.ladders[0].contains("risk of ruin within"), "{sound:?}");
+            assert!(sound.ladder_lines[0].contains("risk of ruin within"), "{sound:?}");
         }
         let share = settings(&[StakeSettings::Share { percent: 0.05 }], |_| ());
-        let lines = check_ruin(&share, Money::from_minor(100_000), &[record(None)]).unwrap().stakes;
+        let lines = check_ruin(&share, Money::from_minor(100_000), &[record(None)]).unwrap().stake_lines;
         let expected = "bot \"bot-0\": cannot trade: its first stake of 0.50 is below the minimum of 1.00";
         assert_eq!(lines, [expected]);
     }
@@ -380,7 +395,7 @@ mod tests {
                 });
                 settings.bots[0].close_type = "05:00".parse().unwrap();
                 let report = check_ruin(&settings, Money::from_minor(7_000), &[record(None)]).unwrap();
-                let words = report.ladders.into_iter().chain(report.stakes).next().unwrap();
+                let words = report.ladder_lines.into_iter().chain(report.stake_lines).next().unwrap();
                 assert_eq!(words.contains("one trade at a time"), together > 1, "{words}");
                 assert!(words.contains(&said), "{words}");
             }
@@ -397,12 +412,12 @@ mod tests {
         assert!(check(&[martingale(3), martingale(3)], single * 1.5, even).refusal.is_some());
         let flat = StakeSettings::Fixed { amount: Decimal::from(60) };
         let found = check(&[flat], 0.001, even);
-        assert_eq!((found.ladders.len(), found.stakes.len(), found.refusal), (0, 1, None));
+        assert_eq!((found.ladder_lines.len(), found.stake_lines.len(), found.refusal), (0, 1, None));
     }
 
     #[test]
     fn lower_bound_counts_only_if_below_break_even() {
-        let text = |record| check(&[martingale(3)], 0.0, record).ladders.remove(0);
+        let text = |record| check(&[martingale(3)], 0.0, record).ladder_lines.remove(0);
         for (bound, said) in [
             (None, " at a win rate of 50.00 % (break-even)"),
             (Some(0.85), " at a win rate of 50.00 % (break-even)"),
@@ -447,7 +462,7 @@ mod tests {
             let ruin = StakeRuin::for_bots(&settings, Money::from_minor(100_000), &[record(None)]).unwrap();
             let text = check_ruin(&settings, Money::from_minor(100_000), &[record(None)]).unwrap();
             let stakes = ruin[0].plan.stakes(&ruin[0].question).unwrap();
-            (stakes, text.ladders.concat())
+            (stakes, text.ladder_lines.concat())
         };
         let (stakes, text) = report(IfRefused::Wait, false);
         assert_eq!(stakes, [1_000, 2_000, 4_000]);

@@ -5,7 +5,7 @@ use crate::{BotSettings, IfRefused, SessionSettings, StakeRuin, StakeSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Money, MoneyScale, Payout};
 use candlewick_statistics::{
-    MoneyStop, OversizedStake, StakePlan, StatisticsError, Stops, WalletLimits, simulate_limited_ruin,
+    MoneyStop, OversizedStake, StakePlan, StatisticsError, Stops, WalletLimits, simulate_ruin_with_limits,
 };
 use std::fmt::Write as _;
 
@@ -18,7 +18,9 @@ pub(crate) fn wallet_limits(bot: &BotSettings, settings: &SessionSettings) -> Wa
     let none = BotLimitSettings::default();
     let own = risk.bots.get(&bot.name).unwrap_or(&none);
     let stops = |all: [(Decimal, f64); 2]| -> Vec<MoneyStop> {
-        all.into_iter().filter_map(|(amount, percent)| stop(amount, percent, settings.money_scale)).collect()
+        all.into_iter()
+            .filter_map(|(amount, percent)| build_money_stop(amount, percent, settings.money_scale))
+            .collect()
     };
     let of_session = Stops {
         loss: stops([
@@ -77,7 +79,7 @@ fn to_units(amount: Decimal, scale: MoneyScale) -> Option<u64> {
     scale.convert_exact(amount).ok().and_then(|money| u64::try_from(money.minor()).ok())
 }
 
-fn stop(amount: Decimal, percent: f64, scale: MoneyScale) -> Option<MoneyStop> {
+fn build_money_stop(amount: Decimal, percent: f64, scale: MoneyScale) -> Option<MoneyStop> {
     let amount = to_units(amount, scale).filter(|units| *units > 0);
     let stop = MoneyStop { amount, fraction: percent / 100.0 };
     (stop.amount.is_some() || percent > 0.0).then_some(stop)
@@ -91,7 +93,7 @@ pub(crate) fn lowest_payout(known: Payout, bot: &BotSettings, settings: &Session
 }
 
 /// Lists settings that can only block trades. They do not affect the ruin probability over a given number of trades.
-pub(crate) fn describe_unsimulated(bot: &BotSettings, risk: &RiskSettings) -> Option<String> {
+pub(crate) fn describe_unsimulated_settings(bot: &BotSettings, risk: &RiskSettings) -> Option<String> {
     let has_own = risk.min_payout_percent_by_symbol.contains_key(bot.symbol.as_str());
     let is_chosen = risk.best_payout_of.iter().any(|name| name == bot.symbol.as_str());
     let parts = [
@@ -142,8 +144,12 @@ impl StakeList {
         Ok(())
     }
 
-    pub(crate) fn likely_halved_bots(&self) -> usize {
-        self.listed.iter().filter(|listed| listed.ruin.is_likely_halved).map(|listed| listed.bots.len()).sum()
+    pub(crate) fn bots_with_halving_risk(&self) -> usize {
+        self.listed
+            .iter()
+            .filter(|listed| listed.ruin.is_halving_likely)
+            .map(|listed| listed.bots.len())
+            .sum()
     }
 
     pub(crate) fn lines(self) -> Vec<String> {
@@ -178,13 +184,13 @@ const MAX_SHOWN_LEVELS: usize = 8;
 
 pub(crate) struct RuinDescription {
     pub(crate) text: String,
-    pub(crate) is_likely_halved: bool,
+    pub(crate) is_halving_likely: bool,
 }
 
 impl StakeRuin {
     pub(crate) fn describe(&self, scale: MoneyScale) -> Result<RuinDescription, StatisticsError> {
         if let Some(text) = self.describe_below_minimum(scale)? {
-            return Ok(RuinDescription { text, is_likely_halved: false });
+            return Ok(RuinDescription { text, is_halving_likely: false });
         }
         let subject = match self.plan {
             StakePlan::Flat { stake } => {
@@ -216,8 +222,8 @@ impl StakeRuin {
         let mut is_likely_halved = false;
         if is_share || self.limits != WalletLimits::default() {
             let runs = (MAX_SIMULATED_TRADES / u64::from(horizon)).max(MIN_RUNS);
-            let question = candlewick_statistics::RuinQuestion { win_probability: rate, ..self.question };
-            let trials = simulate_limited_ruin(&question, &self.plan, &self.limits, (SEED, runs))?;
+            let question = candlewick_statistics::RuinParameters { win_probability: rate, ..self.question };
+            let trials = simulate_ruin_with_limits(&question, &self.plan, &self.limits, (SEED, runs))?;
             let ends = [trials.ruined_share(), trials.stopped_share(), trials.reached_target_share()];
             let runs = format!("of {runs} simulated runs at a win rate of {}", format_percent(rate));
             if self.limits != WalletLimits::default() {
@@ -232,7 +238,7 @@ impl StakeRuin {
                 let _ = write!(text, "; balance halved in {} {runs}", format_percent(halved));
             }
         }
-        Ok(RuinDescription { text, is_likely_halved })
+        Ok(RuinDescription { text, is_halving_likely: is_likely_halved })
     }
 
     fn describe_shares(&self, [ruined, stopped, reached]: [f64; 3]) -> String {
@@ -309,7 +315,7 @@ mod tests {
     fn line_with(mut settings: SessionSettings, balance: i64) -> String {
         settings.balance = Decimal::from(balance);
         let even = TrackRecord::from_assumed_payout(Payout::from_parts(1_000_000).unwrap());
-        check_ruin(&settings, Money::from_minor(balance * 100), &[even]).unwrap().stakes.remove(0)
+        check_ruin(&settings, Money::from_minor(balance * 100), &[even]).unwrap().stake_lines.remove(0)
     }
 
     fn report(settings: &SessionSettings) -> RuinReport {
@@ -318,7 +324,7 @@ mod tests {
     }
 
     fn line(change: impl Fn(&mut RiskSettings)) -> String {
-        report(&settings(change)).stakes.remove(0)
+        report(&settings(change)).stake_lines.remove(0)
     }
 
     fn percent_behind(line: &str, text: &str) -> f64 {
@@ -368,11 +374,14 @@ mod tests {
             report(&half)
         };
         let (free, held) = (with(0.0), with(40.0));
-        let halved = percent_behind(&free.stakes[0], "at 50 %; balance halved in ");
-        assert!((halved - 62.5).abs() < 0.3 && free.likely_halved_bots == 1, "{free:?}");
+        let halved = percent_behind(&free.stake_lines[0], "at 50 %; balance halved in ");
+        assert!((halved - 62.5).abs() < 0.3 && free.bots_with_halving_risk == 1, "{free:?}");
         // A stake of half the balance could exceed the drawdown of 40 %, so no trade is opened.
-        assert!(held.stakes[0].contains("; balance halved in 0.00 % of 333333 simulated runs"), "{held:?}");
-        assert_eq!(held.likely_halved_bots, 0);
+        assert!(
+            held.stake_lines[0].contains("; balance halved in 0.00 % of 333333 simulated runs"),
+            "{held:?}"
+        );
+        assert_eq!(held.bots_with_halving_risk, 0);
     }
 
     #[test]
@@ -443,7 +452,7 @@ mod tests {
         }
         all.bots[2].stake = StakeSettings::Fixed { amount: Decimal::from(20) };
         all.bots[5].entry_delay_s = 2;
-        let lines = report(&all).stakes;
+        let lines = report(&all).stake_lines;
         let [same, other, delayed] = &lines[..] else { panic!("{lines:?}") };
         assert!(same.starts_with("bots \"a\", \"b\", \"d\" and 1 more, "), "{lines:?}");
         assert!(same.ends_with("at 50 %"), "{lines:?}");

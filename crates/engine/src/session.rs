@@ -121,7 +121,7 @@ impl Session {
             money_scale: scale,
             history: None,
         };
-        session.begin_session_of_run();
+        session.begin_run_session();
         session.next_release = session.next_due_time();
         Ok(session)
     }
@@ -146,7 +146,7 @@ impl Session {
     #[inline]
     fn advance_to(&mut self, now: Millis, actions: &mut Vec<Action>) {
         if self.ledger.is_day_over(now) {
-            self.open_day(now, actions);
+            self.begin_day_with_action(now, actions);
         }
         if now >= self.next_release {
             self.handle_due_time(now);
@@ -186,7 +186,7 @@ impl Session {
             EventKind::SecondTradeSettled { venue_id, profit, .. } => {
                 self.end_second_trade(venue_id, *profit);
             }
-            EventKind::WalletDifference { amount } => self.record_difference(*amount),
+            EventKind::WalletDifference { amount } => self.record_wallet_difference(*amount),
             EventKind::Balance { amount } => self.ledger.record_wallet_balance(*amount),
             EventKind::Skew { offset } => self.state.skew = *offset,
             EventKind::Control { control: Control::Halt } => self.state.halted = true,
@@ -395,7 +395,7 @@ impl Session {
 
     /// Returns the number of longer candles that were not built because shorter candles were missing.
     pub fn unbuilt_longer_candles(&self) -> u64 {
-        self.bots.iter().map(|bot| bot.longer_candles.not_built_count()).sum()
+        self.bots.iter().map(|bot| bot.longer_candles.unbuilt_count()).sum()
     }
 
     /// Returns the worst staleness of each bot's longer candles, in bot order.

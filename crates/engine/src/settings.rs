@@ -101,11 +101,11 @@ impl SessionSettings {
     /// Strategies and their parameters are also excluded, because the header of each run contains them.
     pub fn fingerprint(&self) -> Result<String, serde_json::Error> {
         let bots = self.bots.iter().cloned().map(BotSettings::without_strategy);
-        Self { bots: bots.collect(), ..self.clone() }.earlier_fingerprint()
+        Self { bots: bots.collect(), ..self.clone() }.legacy_fingerprint()
     }
 
     /// Returns the fingerprint in the format of earlier versions, which included all bot settings.
-    pub fn earlier_fingerprint(&self) -> Result<String, serde_json::Error> {
+    pub fn legacy_fingerprint(&self) -> Result<String, serde_json::Error> {
         let own = &self.risk;
         let by_symbol = own.min_payout_percent_by_symbol.iter();
         let by_symbol = by_symbol.map(|(name, least)| (name.clone(), if *least > 0.0 { 1.0 } else { 0.0 }));

@@ -15,7 +15,7 @@ pub struct Progress {
     pub total_bytes: u64,
 }
 
-pub fn no_progress(_: Progress) {}
+pub fn ignore_progress(_: Progress) {}
 
 const COLUMNS: usize = 6;
 /// Minimum growth of the candle buffer. A large buffer grows by an eighth instead of doubling, to save memory.
@@ -359,7 +359,7 @@ mod tests {
         let last = steps.last().unwrap();
         assert_eq!((last.read_bytes, last.total_bytes), (48, 48));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        assert!(read_csv_file(folder.path(), series.series(), &mut no_progress).is_err(), "a folder");
+        assert!(read_csv_file(folder.path(), series.series(), &mut ignore_progress).is_err(), "a folder");
     }
 
     proptest! {

@@ -154,8 +154,8 @@ pub(crate) fn parent_folder(path: &Path) -> &Path {
 
 /// Returns a unique path in the folder of `path`, so that concurrent writes never share a partial file.
 fn partial_path(path: &Path) -> PathBuf {
-    static NEXT_WRITE: AtomicU64 = AtomicU64::new(0);
-    let write = NEXT_WRITE.fetch_add(1, Ordering::Relaxed);
+    static NEXT_WRITE_ID: AtomicU64 = AtomicU64::new(0);
+    let write = NEXT_WRITE_ID.fetch_add(1, Ordering::Relaxed);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}-{write}{PARTIAL_SUFFIX}", std::process::id()))
 }

@@ -29,7 +29,7 @@ const MIN_RUN_LENGTH: usize = 8;
 const MAX_EXPECTED_CHANCE_RUNS: f64 = 1e-6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SecondInterval {
+pub(crate) struct MixedInterval {
     pub(crate) distance: Millis,
     pub(crate) count: usize,
     pub(crate) start: usize,
@@ -38,11 +38,11 @@ pub(crate) struct SecondInterval {
 /// Finds the first run of distances that is too regular to result from missing candles. All distances of a run are
 /// multiples of its first, which is longer than `interval`. For a run of `n` among `N` distances, chance would produce
 /// `N * q^n <= 1e-6` runs, where `q` is the share of multiples among up to `5 n` distances on each side.
-pub(crate) fn find_second_interval(
+pub(crate) fn find_mixed_interval(
     len: usize,
     time: impl Fn(usize) -> Millis,
     interval: Interval,
-) -> Option<SecondInterval> {
+) -> Option<MixedInterval> {
     let length = interval.length();
     let distance = |index: usize| time(index + 1) - time(index);
     let total = len.checked_sub(1)?;
@@ -61,7 +61,7 @@ pub(crate) fn find_second_interval(
         if count >= MIN_RUN_LENGTH && !is_explained_by_chance(start..end, total, is_multiple) {
             let mut distances: Vec<Millis> = (start..end).map(distance).collect();
             distances.sort_unstable();
-            return Some(SecondInterval { distance: distances[count / 2], count, start });
+            return Some(MixedInterval { distance: distances[count / 2], count, start });
         }
         start = end;
     }
@@ -103,7 +103,7 @@ mod tests {
     }
 
     fn check(times: &[Millis], interval: &str, expected: Option<(i64, usize, usize)>) {
-        let found = find_second_interval(times.len(), |index| times[index], interval.parse().unwrap());
+        let found = find_mixed_interval(times.len(), |index| times[index], interval.parse().unwrap());
         let found = found.map(|found| (found.distance.get() / 60_000, found.count, found.start));
         assert_eq!(found, expected);
     }

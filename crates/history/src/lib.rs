@@ -28,7 +28,7 @@ pub use check::{
     ParseMarketHoursError, Remedy, RepairedSeries, WeeklyHours, check_bytes, check_file, check_series,
     check_series_agreement, count_candles_in_closed_hours, count_missing_candles,
 };
-pub use csv::{CSV_HEADER, Progress, no_progress, read_csv, read_csv_file, write_csv, write_csv_file};
+pub use csv::{CSV_HEADER, Progress, ignore_progress, read_csv, read_csv_file, write_csv, write_csv_file};
 pub use disk::{remove_partial_files, write_whole_file};
 pub use error::{HistoryError, ParseChoiceError};
 pub use gap::{Gap, gaps};

@@ -34,7 +34,7 @@ pub fn resample_with_coverage(
     let mut resampler = Resampler::new(series.interval(), interval)?.with_rule(rule);
     let mut candles: Vec<Candle> = Vec::new();
     for fine in series.candles() {
-        candles.extend(resampler.end_before(fine.time()));
+        candles.extend(resampler.finish_before(fine.time()));
         candles.extend(resampler.push(fine));
     }
     candles.extend(resampler.finish());
@@ -56,7 +56,7 @@ pub fn count_resampled_candles(series: &CandleSeries, percent: f64) -> Vec<(Inte
     let mut all: Vec<Resampler> = USUAL_INTERVALS.into_iter().filter_map(resampler).collect();
     for fine in series.candles() {
         for one in &mut all {
-            one.end_before(fine.time());
+            one.finish_before(fine.time());
             one.push(fine);
         }
     }

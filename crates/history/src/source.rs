@@ -1,6 +1,6 @@
 //! Candle files as specified with `--data`: a path with the symbol and interval of its candles.
 
-use crate::gap::{SecondInterval, find_second_interval};
+use crate::gap::{MixedInterval, find_mixed_interval};
 use crate::{HistoryError, Progress, read_csv_file, read_parquet_file, write_csv_file, write_parquet_file};
 use candlewick_sdk::{Candle, CandleSeries, Interval, Series, Symbol};
 use std::fmt;
@@ -51,11 +51,10 @@ impl CandleFile {
 
     fn check_single_interval(&self, candles: &[Candle]) -> Result<(), HistoryError> {
         let interval = self.series.interval;
-        let Some(second) = find_second_interval(candles.len(), |index| candles[index].time(), interval)
-        else {
+        let Some(second) = find_mixed_interval(candles.len(), |index| candles[index].time(), interval) else {
             return Ok(());
         };
-        let SecondInterval { distance, count, start } = second;
+        let MixedInterval { distance, count, start } = second;
         let seconds = distance.get() / 1_000;
         let seen = format!(
             "the file mixes two intervals: {interval}, but {seconds} s from candle {} on ({count} times)",

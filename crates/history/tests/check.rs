@@ -3,7 +3,8 @@
 
 use candlewick_history::{
     Catalog, CheckSettings, CheckedSeries, FindingKind, GenerateSettings, HistoryError, ImportSettings,
-    MarketHours, Origin, check_file, check_series, generate, known_market, no_progress, read_csv, write_csv,
+    MarketHours, Origin, check_file, check_series, generate, ignore_progress, known_market, read_csv,
+    write_csv,
 };
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Series, Symbol};
 use std::fmt::Write as _;
@@ -33,7 +34,7 @@ fn checked(text: &str, symbol: &str, settings: &CheckSettings) -> CheckedSeries 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(format!("{symbol}_1m.csv"));
     std::fs::write(&path, text).unwrap();
-    let checked = check_file(&path, &ImportSettings::default(), settings, &mut no_progress).unwrap();
+    let checked = check_file(&path, &ImportSettings::default(), settings, &mut ignore_progress).unwrap();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "a check changes nothing");
     checked
 }
@@ -232,6 +233,7 @@ fn rejects_files_that_are_not_candles() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("X_1m.csv");
     std::fs::write(&path, "time,open,high,low,close,volume\nx\n").unwrap();
-    let checked = check_file(&path, &ImportSettings::default(), &CheckSettings::default(), &mut no_progress);
+    let checked =
+        check_file(&path, &ImportSettings::default(), &CheckSettings::default(), &mut ignore_progress);
     assert!(matches!(checked, Err(HistoryError::NoCandles { .. })));
 }

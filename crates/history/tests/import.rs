@@ -4,7 +4,7 @@
 mod fixture;
 
 use candlewick_history::{
-    ClockChange, ImportFormat, ImportSettings, ImportedSeries, ValueSource, import_file, no_progress,
+    ClockChange, ImportFormat, ImportSettings, ImportedSeries, ValueSource, ignore_progress, import_file,
 };
 use candlewick_sdk::{Candle, Interval};
 use fixture::{MINUTE, Row, TEN_PM, collect_rows, gzip, import, settings, zip};
@@ -32,7 +32,7 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 fn read(name: &str, options: &str) -> Result<ImportedSeries, String> {
-    import_file(&fixture(name), &settings(options), &mut no_progress).map_err(|error| {
+    import_file(&fixture(name), &settings(options), &mut ignore_progress).map_err(|error| {
         let folder = fixture("").display().to_string();
         let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
         (error.to_string() + &cause).replace(&folder, "")
@@ -357,7 +357,8 @@ fn reverses_newest_first_files_and_rejects_mixed_order() {
     let path = folder.path().join("EURUSD_1m.csv");
     let write = |rows: &[i64]| {
         std::fs::write(&path, minutes(rows)).unwrap();
-        import_file(&path, &ImportSettings::default(), &mut no_progress).map_err(|error| error.to_string())
+        import_file(&path, &ImportSettings::default(), &mut ignore_progress)
+            .map_err(|error| error.to_string())
     };
     let turned = write(&[3, 2, 1]).unwrap();
     assert!(turned.was_newest_first);

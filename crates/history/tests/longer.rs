@@ -136,7 +136,7 @@ fn missing_minutes_do_not_remove_longer_candles() {
             .into_iter()
             .find(|(step, _)| step.to_string() == "1h");
         let (_, counts) = hours.unwrap();
-        assert_eq!(counts.not_built, 0);
+        assert_eq!(counts.unbuilt, 0);
         assert!(counts.built_with_gaps > 100, "{counts:?}");
     }
 }
@@ -153,7 +153,7 @@ fn counts_stretch_without_minutes() {
     let ResampledSeries { candles, counts } =
         resample_with_coverage(&series(&thin), "1h".parse().unwrap(), 50.0).unwrap();
     assert_eq!(
-        (candles.candles().len(), counts.built, counts.built_with_gaps, counts.not_built),
+        (candles.candles().len(), counts.built, counts.built_with_gaps, counts.unbuilt),
         (23, 23, 1, 1)
     );
 }

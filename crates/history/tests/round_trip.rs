@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a file that cannot be used fails its test")]
 
 use candlewick_history::{
-    CandleFile, Catalog, HashedSeries, Origin, no_progress, read_parquet_file, write_csv, write_parquet_file,
+    CandleFile, Catalog, HashedSeries, Origin, ignore_progress, read_parquet_file, write_csv,
+    write_parquet_file,
 };
 use candlewick_sdk::{CandleSeries, Millis};
 use std::path::Path;
@@ -21,7 +22,7 @@ fn csv_parquet_catalog_cache_and_csv_again() {
     for name in ["BTCUSDT_1m.csv", "BTCUSDT_5s.csv", "EURUSD_1m.csv"] {
         let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../backtest-data").join(name);
         let text = std::fs::read(&shipped).unwrap();
-        let csv = CandleFile::from_path(&shipped).unwrap().read(&mut no_progress).unwrap();
+        let csv = CandleFile::from_path(&shipped).unwrap().read(&mut ignore_progress).unwrap();
         let hash = HashedSeries::new(csv.clone()).hash();
         let path = folder.path().join(name).with_extension("parquet");
         write_parquet_file(&csv, &path).unwrap();

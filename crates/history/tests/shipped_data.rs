@@ -1,7 +1,7 @@
 //! The candles in `backtest-data/` match their README and resemble markets.
 #![allow(clippy::unwrap_used, reason = "a file that cannot be used fails its test")]
 
-use candlewick_history::{CandleFile, GenerateSettings, generate, known_market, no_progress, write_csv};
+use candlewick_history::{CandleFile, GenerateSettings, generate, ignore_progress, known_market, write_csv};
 use candlewick_sdk::{CandleSeries, Millis, Symbol};
 use std::collections::HashMap;
 use std::fs;
@@ -21,7 +21,7 @@ fn read_text(name: &str) -> String {
 
 fn read_series(symbol: &str, interval: &str) -> CandleSeries {
     let source = CandleFile::from_path(&shipped(&format!("{symbol}_{interval}.csv"))).unwrap();
-    source.read(&mut no_progress).unwrap()
+    source.read(&mut ignore_progress).unwrap()
 }
 
 fn settings_of(command: &str) -> GenerateSettings {

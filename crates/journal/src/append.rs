@@ -44,7 +44,7 @@ fn insert_sql(rows: usize) -> String {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AfterInsert {
+pub(crate) enum InsertFollowUp {
     Nothing,
     /// Commits in the same round trip to the driver. Requires a file database and at least one line.
     Commit,
@@ -54,13 +54,13 @@ pub(crate) async fn insert_lines(
     any: &mut AnyConnection,
     url: &JournalUrl,
     lines: &[PendingLine],
-    then: AfterInsert,
+    then: InsertFollowUp,
 ) -> Result<()> {
     let mut rest = lines;
     for InsertStatement { rows, sql, sql_with_commit } in INSERTS.iter() {
         while rest.len() >= *rows {
             let (now, later) = rest.split_at(*rows);
-            let is_end = later.is_empty() && then == AfterInsert::Commit;
+            let is_end = later.is_empty() && then == InsertFollowUp::Commit;
             let mut query = sqlx::query(if is_end { sql_with_commit.as_str() } else { sql.as_str() });
             for PendingLine { line, head } in now {
                 query = query

@@ -46,7 +46,7 @@ pub struct CompactedCopy {
     file: NewFile,
     url: JournalUrl,
     pub compaction: Compaction,
-    pub verified: JournalVerification,
+    pub verification: JournalVerification,
 }
 
 impl CompactedCopy {
@@ -113,7 +113,7 @@ pub async fn compact(url: &JournalUrl, to: &Path, retention: Millis) -> Result<C
     let mut made = Reader::open(&copy).await?;
     let verified = made.verify().await?;
     made.close().await;
-    Ok(CompactedCopy { file, url: copy, compaction, verified })
+    Ok(CompactedCopy { file, url: copy, compaction, verification: verified })
 }
 
 fn is_old_candle(stored: &StoredLine, since: Millis) -> bool {
@@ -136,7 +136,7 @@ pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<JournalVerification>
         reason: "the file name is not valid UTF-8".to_owned(),
     })?;
     // The statement runs in one read transaction, so the copy contains no part of a concurrent write.
-    let copied = sqlx::query("VACUUM INTO $1").bind(name).execute(source.sqlx()).await;
+    let copied = sqlx::query("VACUUM INTO $1").bind(name).execute(source.any_connection()).await;
     copied.with_url(&JournalUrl::from_path(to))?;
     source.close().await;
     let verified = verify_copy(copy.partial_path()).await.map_err(|error| with_original_url(error, url))?;
@@ -147,7 +147,7 @@ pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<JournalVerification>
 async fn verify_copy(copy: &Path) -> Result<JournalVerification> {
     let url = JournalUrl::from_path(copy);
     let mut connection = Connection::open(&url, Purpose::Write).await?;
-    lease::clear_holder(connection.sqlx(), &url).await?;
+    lease::clear_holder(connection.any_connection(), &url).await?;
     connection.close().await;
     Reader::open(&url).await?.verify().await
 }

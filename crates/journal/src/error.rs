@@ -11,7 +11,7 @@ pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 pub(crate) type Result<T, E = JournalError> = std::result::Result<T, E>;
 
-pub(crate) fn unavailable(url: &impl fmt::Display, source: impl Into<Cause>) -> JournalError {
+pub(crate) fn unavailable_error(url: &impl fmt::Display, source: impl Into<Cause>) -> JournalError {
     JournalError::Unavailable { url: url.to_string(), source: source.into() }
 }
 

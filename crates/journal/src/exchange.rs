@@ -21,7 +21,7 @@ pub struct LoggedExchange {
 
 impl LoggedExchange {
     /// Truncates long texts and replaces NUL characters, which PostgreSQL cannot store.
-    pub(crate) fn sanitized(self) -> Self {
+    pub(crate) fn sanitize(self) -> Self {
         Self {
             request_line: sanitize_text(self.request_line),
             request: sanitize_text(self.request),
@@ -157,7 +157,7 @@ mod tests {
             (long.clone(), format!("{} [cut]", "é".repeat(MAX_EXCHANGE_BYTES / 2))),
             (format!("a{long}"), format!("a{} [cut]", "é".repeat(MAX_EXCHANGE_BYTES / 2 - 1))),
         ] {
-            let exchange = LoggedExchange { response: Some(text), ..LoggedExchange::default() }.sanitized();
+            let exchange = LoggedExchange { response: Some(text), ..LoggedExchange::default() }.sanitize();
             assert_eq!(exchange.response, Some(expected));
         }
     }

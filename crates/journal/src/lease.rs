@@ -5,7 +5,7 @@ use crate::database::connection::BEGIN_SQLITE;
 use crate::database::fault::WithUrl;
 use crate::database::lock::FileLock;
 use crate::database::schema::{OPERATOR_ORDERS_MIN_SCHEMA, SCHEMA_VERSION};
-use crate::error::{Result, chain_error, unavailable};
+use crate::error::{Result, chain_error, unavailable_error};
 use crate::orders::random_hex;
 use crate::{ChainHash, Head, Holder, JournalError, Lease, LeaseTerms, holder};
 use candlewick_sdk::Millis;
@@ -71,7 +71,7 @@ pub(crate) async fn take(any: &mut AnyConnection, url: &JournalUrl, claim: &Clai
     }
     match read_lease(any, url, SCHEMA_VERSION).await? {
         (_, Some(lease)) => Err(held_lease_error(url, &lease, claim.holder)),
-        (_, None) => Err(unavailable(url, "the lease changed while this process tried to take it")),
+        (_, None) => Err(unavailable_error(url, "the lease changed while this process tried to take it")),
     }
 }
 

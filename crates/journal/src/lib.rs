@@ -78,7 +78,7 @@ pub trait Journal: Recorder + Send {
 
     /// Writes the next piece of a pending snapshot or table update. Best effort: errors are not returned.
     /// Call this only while nothing else waits for the journal. The future may be dropped at any time.
-    async fn write_background_piece(&mut self) {}
+    async fn write_background_chunk(&mut self) {}
 
     fn note(&mut self, at: Millis, body: String) {
         let _ = (at, body);

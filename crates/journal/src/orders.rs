@@ -2,10 +2,10 @@
 //! Orders survive a restart of the bot. An answer is committed together with the effects of its order.
 
 use crate::database::JournalUrl;
-use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, with_deadline};
+use crate::database::connection::{ANSWER_TIMEOUT, Connection, Purpose, with_timeout};
 use crate::database::fault::WithUrl;
 use crate::database::schema::{self, FoundSchema, OPERATOR_ORDERS_MIN_SCHEMA};
-use crate::error::{Result, unavailable};
+use crate::error::{Result, unavailable_error};
 use crate::{JournalError, lease};
 use serde::{Deserialize, Serialize};
 use sqlx::{AnyConnection, Row};
@@ -32,7 +32,7 @@ impl OrderToken {
 /// Returns 128 random bits as hexadecimal digits. On failure, the error says that `subject` is unavailable.
 pub(crate) fn random_hex(subject: &impl fmt::Display) -> Result<String> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|error| unavailable(subject, error))?;
+    getrandom::fill(&mut bytes).map_err(|error| unavailable_error(subject, error))?;
     Ok(format!("{:032x}", u128::from_le_bytes(bytes)))
 }
 
@@ -45,14 +45,14 @@ impl fmt::Display for OrderToken {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperatorOrder {
     pub token: OrderToken,
-    pub giver: String,
+    pub issuer: String,
     pub body: String,
 }
 
 pub async fn submit_operator_order(url: &JournalUrl, order: &OperatorOrder) -> Result<()> {
     const INSERT: &str = "INSERT INTO orders (id, token, given, giver, body) \
                           SELECT COALESCE(MAX(id), 0) + 1, $1, $2, $3, $4 FROM orders";
-    with_deadline(ANSWER_DEADLINE, url, async {
+    with_timeout(ANSWER_TIMEOUT, url, async {
         let mut connection = open(url).await?;
         let is_server = connection.is_server();
         let mut transaction = connection.begin().await?;
@@ -63,7 +63,7 @@ pub async fn submit_operator_order(url: &JournalUrl, order: &OperatorOrder) -> R
         }
         let now = lease::database_time(&mut transaction, url).await?;
         let query = sqlx::query(INSERT).bind(order.token.as_str()).bind(now.get());
-        let query = query.bind(order.giver.as_str()).bind(order.body.as_str());
+        let query = query.bind(order.issuer.as_str()).bind(order.body.as_str());
         query.execute(&mut *transaction).await.with_url(url)?;
         transaction.commit().await.with_url(url)?;
         connection.close().await;
@@ -79,7 +79,7 @@ pub async fn close_operator_orders(
 ) -> Result<u64> {
     const CLOSE: &str = "UPDATE orders SET answer = $1, answered = $2 \
                          WHERE answered IS NULL AND (token = $3 OR $3 = '')";
-    with_deadline(ANSWER_DEADLINE, url, async {
+    with_timeout(ANSWER_TIMEOUT, url, async {
         let mut connection = open(url).await?;
         let mut transaction = connection.begin().await?;
         let now = lease::database_time(&mut transaction, url).await?;
@@ -116,7 +116,7 @@ pub(crate) async fn read_pending(any: &mut AnyConnection, url: &JournalUrl) -> R
     let order = |row: &sqlx::any::AnyRow| {
         Ok::<_, sqlx::Error>(OperatorOrder {
             token: OrderToken(row.try_get("token")?),
-            giver: row.try_get("giver")?,
+            issuer: row.try_get("giver")?,
             body: row.try_get("body")?,
         })
     };

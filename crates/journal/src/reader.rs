@@ -1,7 +1,7 @@
 //! Reads journals, even while another process writes to them.
 
 use crate::chain::{ChainHash, Head, Line, LineKind, StoredLine};
-use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, with_deadline};
+use crate::database::connection::{ANSWER_TIMEOUT, Connection, Purpose, with_timeout};
 use crate::database::fault::{WithUrl, from_sqlx};
 use crate::database::schema::{self, FoundSchema, OPERATOR_ORDERS_MIN_SCHEMA};
 use crate::difference::{MAX_CHAINED_DIFFERENCES, base_id, restore_response};
@@ -30,7 +30,7 @@ pub struct Reader {
 impl Reader {
     pub async fn open(url: &JournalUrl) -> Result<Self> {
         let mut connection = Connection::open(url, Purpose::Read).await?;
-        match with_deadline(ANSWER_DEADLINE, url, schema::inspect(&mut connection)).await? {
+        match with_timeout(ANSWER_TIMEOUT, url, schema::inspect(&mut connection)).await? {
             FoundSchema::Nothing => Err(JournalError::NotFound { url: url.to_string() }),
             FoundSchema::Schema(schema) => {
                 Ok(Self { connection, schema, seals: Seals::default(), has_partial_seals: false })
@@ -92,14 +92,15 @@ impl Reader {
 
     pub async fn head(&mut self) -> Result<Head> {
         let url = self.connection.url().clone();
-        with_deadline(ANSWER_DEADLINE, &url, crate::append::last_head(self.connection.sqlx(), &url)).await
+        with_timeout(ANSWER_TIMEOUT, &url, crate::append::last_head(self.connection.any_connection(), &url))
+            .await
     }
 
     /// Returns the current lease; `None` if no process holds the journal.
     pub async fn current_lease(&mut self) -> Result<Option<Lease>> {
         let url = self.connection.url().clone();
-        with_deadline(ANSWER_DEADLINE, &url, async {
-            Ok(lease::read_lease(self.connection.sqlx(), &url, self.schema).await?.1)
+        with_timeout(ANSWER_TIMEOUT, &url, async {
+            Ok(lease::read_lease(self.connection.any_connection(), &url, self.schema).await?.1)
         })
         .await
     }
@@ -114,12 +115,13 @@ impl Reader {
             return Ok(Vec::new());
         }
         let url = self.connection.url().clone();
-        with_deadline(ANSWER_DEADLINE, &url, orders::read_pending(self.connection.sqlx(), &url)).await
+        with_timeout(ANSWER_TIMEOUT, &url, orders::read_pending(self.connection.any_connection(), &url)).await
     }
 
     pub async fn read_answer(&mut self, order: &OrderToken) -> Result<Option<String>> {
         let url = self.connection.url().clone();
-        with_deadline(ANSWER_DEADLINE, &url, orders::read_answer(self.connection.sqlx(), &url, order)).await
+        with_timeout(ANSWER_TIMEOUT, &url, orders::read_answer(self.connection.any_connection(), &url, order))
+            .await
     }
 
     pub(crate) async fn exchanges_from(&mut self, id: u64) -> Result<Vec<(u64, LoggedExchange)>> {
@@ -219,8 +221,8 @@ impl Reader {
         self.connection.url()
     }
 
-    pub(crate) const fn sqlx(&mut self) -> &mut sqlx::AnyConnection {
-        self.connection.sqlx()
+    pub(crate) const fn any_connection(&mut self) -> &mut sqlx::AnyConnection {
+        self.connection.any_connection()
     }
 
     pub(crate) async fn fetch(&mut self, text: &'static str, numbers: &[i64]) -> Result<Vec<AnyRow>> {
@@ -230,13 +232,13 @@ impl Reader {
             query = query.bind(*number);
         }
         let rows = async {
-            let rows = query.fetch_all(self.connection.sqlx()).await;
+            let rows = query.fetch_all(self.connection.any_connection()).await;
             rows.map_err(|error| match error {
                 sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } => chain_error(&url, 0, BAD_ENTRY),
                 error => from_sqlx(error, &url),
             })
         };
-        with_deadline(ANSWER_DEADLINE, &url, rows).await
+        with_timeout(ANSWER_TIMEOUT, &url, rows).await
     }
 
     pub(crate) async fn fetch_lines(&mut self, sql: &'static str, args: &[i64]) -> Result<Vec<StoredLine>> {

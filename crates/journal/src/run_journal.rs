@@ -64,7 +64,7 @@ impl RunJournal {
     pub fn with_follower(mut self, follower: Box<dyn JournalFollower>) -> Self {
         if let Some(store) = &mut self.store {
             store.collect_durable_lines();
-            self.projector = Some(Projector::starting_after(store.head()));
+            self.projector = Some(Projector::from_head(store.head()));
         }
         self.follower = Some(follower);
         self
@@ -75,7 +75,7 @@ impl RunJournal {
             for stored in &store.take_durable_lines() {
                 follower.on_line_stored(stored);
                 if let (Some(projector), Some(rows)) = (&mut self.projector, follower.intent_rows()) {
-                    projector.take_line(stored, rows);
+                    projector.observe_line(stored, rows);
                 }
             }
         }
@@ -95,7 +95,7 @@ impl RunJournal {
         let Some(rows) = self.follower.as_ref().and_then(|follower| follower.intent_rows()) else {
             return false;
         };
-        match projector.write_piece(store, rows).await {
+        match projector.write_batch(store, rows).await {
             Ok(ProjectionProgress::More) => {
                 let ended = (self.elapsed)();
                 self.next_table_update =
@@ -117,20 +117,20 @@ impl RunJournal {
         true
     }
 
-    async fn write_piece(&mut self, is_end: bool) -> bool {
+    async fn write_snapshot_piece(&mut self, is_end: bool) -> bool {
         self.report_cancelled_piece();
         let (Some(store), Some(follower)) = (&mut self.store, &mut self.follower) else { return false };
         if store.pending_count() > 0 {
             return false;
         }
-        let Some(body) = follower.next_piece(is_end) else { return false };
+        let Some(body) = follower.next_snapshot_piece(is_end) else { return false };
         let (at, received) = self.last_times;
         let line = Line { run: self.run, kind: LineKind::Note, intent: None, at, received, body };
         self.is_writing_piece = true;
         let kept = store.commit_best_effort(line).await;
         self.is_writing_piece = false;
         match kept {
-            Ok(head) => follower.on_piece_stored(head),
+            Ok(head) => follower.on_snapshot_piece_stored(head),
             Err(error) => {
                 self.record_failure(&error.to_string());
                 return false;
@@ -148,7 +148,7 @@ impl RunJournal {
 
     fn record_failure(&mut self, why: &str) {
         if let Some(follower) = &mut self.follower {
-            follower.on_piece_failed(why);
+            follower.on_snapshot_piece_failed(why);
         }
         self.failures += 1;
         let note = serde_json::json!({ "snapshots_not_kept": self.failures, "why": why });
@@ -207,7 +207,7 @@ impl Journal for RunJournal {
 
     async fn close(&mut self) -> Result<(), JournalError> {
         self.make_durable().await?;
-        let last = async { while self.write_piece(true).await {} };
+        let last = async { while self.write_snapshot_piece(true).await {} };
         drop(tokio::time::timeout(FINAL_WRITE_TIMEOUT, last).await);
         self.make_durable().await?;
         let rows = async {
@@ -235,8 +235,8 @@ impl Journal for RunJournal {
         self.projector.as_ref().is_some_and(Projector::is_catching_up)
     }
 
-    async fn write_background_piece(&mut self) {
-        if !self.write_piece(false).await && self.pending_count() == 0 && self.are_tables_due() {
+    async fn write_background_chunk(&mut self) {
+        if !self.write_snapshot_piece(false).await && self.pending_count() == 0 && self.are_tables_due() {
             self.update_tables().await;
         }
     }
@@ -281,12 +281,12 @@ pub trait JournalFollower: Send {
 
     /// Returns the next piece of a pending snapshot; `None` if no snapshot is pending.
     /// The journal writes the piece after all lines received so far. `is_end` is true at the end of the run.
-    fn next_piece(&mut self, is_end: bool) -> Option<String>;
+    fn next_snapshot_piece(&mut self, is_end: bool) -> Option<String>;
 
-    fn on_piece_stored(&mut self, head: Head);
+    fn on_snapshot_piece_stored(&mut self, head: Head);
 
     /// Handles a snapshot piece that may not have been stored. The next piece must start a new snapshot.
-    fn on_piece_failed(&mut self, why: &str);
+    fn on_snapshot_piece_failed(&mut self, why: &str);
 
     fn intent_rows(&self) -> Option<&dyn IntentRows> {
         None

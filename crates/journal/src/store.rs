@@ -1,14 +1,14 @@
 //! Durable journal that one process has opened for writing.
 
-use crate::append::{self, AfterInsert};
+use crate::append::{self, InsertFollowUp};
 use crate::chain::{Head, PendingLine, StoredLine};
 use crate::database::JournalUrl;
-use crate::database::connection::{ANSWER_DEADLINE, Connection, OPEN_DEADLINE, Purpose, with_deadline};
+use crate::database::connection::{ANSWER_TIMEOUT, Connection, OPEN_TIMEOUT, Purpose, with_timeout};
 use crate::database::fault::WithUrl;
 use crate::database::lock::FileLock;
 use crate::database::schema::{self, FoundSchema};
 use crate::difference::BaseResponses;
-use crate::error::{Result, chain_error, unavailable};
+use crate::error::{Result, chain_error, unavailable_error};
 use crate::exchange::{LoggedExchange, build_seal, without_nul};
 use crate::kill_point::{CommitStep, KillPoints};
 use crate::lease::{self, Claim, LeaseToken, TransactionStart};
@@ -57,7 +57,7 @@ impl Store {
     }
 
     pub async fn open_with_terms(url: &JournalUrl, holder: &Holder, terms: &LeaseTerms) -> Result<Self> {
-        with_deadline(OPEN_DEADLINE, url, Self::try_open(url, holder, terms)).await
+        with_timeout(OPEN_TIMEOUT, url, Self::try_open(url, holder, terms)).await
     }
 
     async fn try_open(url: &JournalUrl, holder: &Holder, terms: &LeaseTerms) -> Result<Self> {
@@ -123,7 +123,7 @@ impl Store {
     }
 
     pub fn record_exchange(&mut self, exchange: LoggedExchange) {
-        self.exchanges.push(exchange.sanitized());
+        self.exchanges.push(exchange.sanitize());
     }
 
     /// Records the last line as verified. The store then renews the record every minute. Call this only after all lines
@@ -164,16 +164,16 @@ impl Store {
             return Ok(());
         }
         let url = self.url.clone();
-        with_deadline(ANSWER_DEADLINE, &url, self.write(BestEffortLine::Drop)).await
+        with_timeout(ANSWER_TIMEOUT, &url, self.write(BestEffortLine::Drop)).await
     }
 
     /// Renews the lease. Call this several times within the duration of the lease.
     pub async fn heartbeat(&mut self) -> Result<()> {
         let url = self.url.clone();
-        with_deadline(ANSWER_DEADLINE, &url, async {
+        with_timeout(ANSWER_TIMEOUT, &url, async {
             let mut connection = self.take_connection().await?;
             self.kill_points.before_write(&CommitStep::Heartbeat);
-            lease::renew(connection.sqlx(), &self.url, &self.token).await?;
+            lease::renew(connection.any_connection(), &self.url, &self.token).await?;
             self.kill_points.after_write();
             self.connection = Some(connection);
             Ok(())
@@ -185,10 +185,10 @@ impl Store {
     pub async fn close(mut self) -> Result<()> {
         self.commit().await?;
         let url = self.url.clone();
-        with_deadline(ANSWER_DEADLINE, &url, async {
+        with_timeout(ANSWER_TIMEOUT, &url, async {
             let mut connection = self.take_connection().await?;
             self.kill_points.before_write(&CommitStep::Release);
-            lease::release(connection.sqlx(), &self.url, &self.token).await?;
+            lease::release(connection.any_connection(), &self.url, &self.token).await?;
             self.kill_points.after_write();
             if let Some(kept) = self.verified_head_stored {
                 self.store_verified_head(kept);
@@ -210,7 +210,7 @@ impl Store {
             connection.run(connection.begin_statement()).await?;
         }
         if !was_known {
-            let any = connection.sqlx();
+            let any = connection.any_connection();
             // Taking the lock first ensures that any earlier transaction of this process has ended.
             let found = lease::lock_head(any, &self.url, &self.token).await?;
             let exchanges = append::last_exchange_id(any, &self.url).await?;
@@ -220,7 +220,7 @@ impl Store {
             self.drop_best_effort_line();
         }
         self.seal_exchanges();
-        let any = connection.sqlx();
+        let any = connection.any_connection();
         self.kill_points.before_write(&CommitStep::Entries(&self.lines, &self.exchanges, self.answers.len()));
         let heads = (self.head, self.buffered_head());
         lease::advance_head(any, &self.url, &self.token, heads, start).await?;
@@ -229,9 +229,10 @@ impl Store {
         append::insert_exchanges(any, &self.url, (self.last_exchange_id, &mut bases), &self.exchanges)
             .await?;
         orders::store_answers(any, &self.url, &self.answers).await?;
-        let then = if is_file && !self.lines.is_empty() { AfterInsert::Commit } else { AfterInsert::Nothing };
+        let then =
+            if is_file && !self.lines.is_empty() { InsertFollowUp::Commit } else { InsertFollowUp::Nothing };
         append::insert_lines(any, &self.url, &self.lines, then).await?;
-        if then == AfterInsert::Nothing {
+        if then == InsertFollowUp::Nothing {
             connection.run("COMMIT").await?;
         }
         self.kill_points.after_write();
@@ -315,14 +316,14 @@ async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Opt
             return Ok(Some(lock));
         }
         if let FoundSchema::Schema(schema) = schema::inspect(connection).await? {
-            holder = lease::read_lease(connection.sqlx(), &url, schema).await?.1;
+            holder = lease::read_lease(connection.any_connection(), &url, schema).await?.1;
         }
         if holder.as_ref().is_some_and(|lease| !claim.terms.may_take_over(lease, claim.holder)) {
             break;
         }
         tokio::time::sleep(LOCK_RETRY_DELAY).await;
     }
-    let unnamed = || unavailable(&url, "another process has locked the journal, but holds no lease");
+    let unnamed = || unavailable_error(&url, "another process has locked the journal, but holds no lease");
     Err(holder.map_or_else(unnamed, |lease| lease::held_lease_error(&url, &lease, claim.holder)))
 }
 
@@ -336,7 +337,7 @@ async fn verify_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head> 
     Err(chain_error(url, remembered.seq.min(written.seq) + 1, &reason))
 }
 
-const BEST_EFFORT_DEADLINE: Duration = Duration::from_secs(2);
+const BEST_EFFORT_TIMEOUT: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BestEffortLine {
@@ -350,12 +351,12 @@ impl Store {
     pub(crate) async fn commit_best_effort(&mut self, line: Line) -> Result<Head> {
         let url = self.url.clone();
         if self.pending_count() > 0 || self.best_effort_lines > 0 {
-            return Err(unavailable(&url, "other entries are pending"));
+            return Err(unavailable_error(&url, "other entries are pending"));
         }
         let last_times = self.last_times;
         self.record(line);
         (self.last_times, self.best_effort_lines) = (last_times, self.lines.len());
-        with_deadline(BEST_EFFORT_DEADLINE, &url, self.write(BestEffortLine::Write)).await?;
+        with_timeout(BEST_EFFORT_TIMEOUT, &url, self.write(BestEffortLine::Write)).await?;
         self.best_effort_lines = 0;
         Ok(self.head)
     }
@@ -409,7 +410,7 @@ mod tests {
         for _ in 0..2 {
             let mut connection = store.take_connection().await.unwrap();
             let query = sqlx::query_scalar::<_, i64>("PRAGMA synchronous");
-            assert_eq!(query.fetch_one(connection.sqlx()).await.unwrap(), 2, "2 is FULL");
+            assert_eq!(query.fetch_one(connection.any_connection()).await.unwrap(), 2, "2 is FULL");
         }
     }
 }

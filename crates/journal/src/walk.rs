@@ -1,7 +1,7 @@
 //! Verified reading of journals: individual lines, all lines, or the lines after a snapshot.
 
 use crate::chain::{ChainHash, Head, StoredLine};
-use crate::database::connection::{ANSWER_DEADLINE, with_deadline};
+use crate::database::connection::{ANSWER_TIMEOUT, with_timeout};
 use crate::database::fault::WithUrl;
 use crate::error::{Result, chain_error};
 use crate::exchange::Seals;
@@ -28,7 +28,8 @@ impl<'a> Walk<'a> {
         let url = reader.url().clone();
         // Reads the known last lines first. Lines that are written during the walk therefore come after them.
         let verified_head = point::read(&url);
-        let lease_head = with_deadline(ANSWER_DEADLINE, &url, lease::read_head(reader.sqlx(), &url)).await?;
+        let lease_head =
+            with_timeout(ANSWER_TIMEOUT, &url, lease::read_head(reader.any_connection(), &url)).await?;
         Ok(Self { reader, url, page, head: Head::EMPTY, lease_head, verified_head })
     }
 
@@ -216,7 +217,9 @@ impl Reader {
         let url = self.url().clone();
         let verified = match url.file() {
             Some(_) => point::read(&url),
-            None => Some(with_deadline(ANSWER_DEADLINE, &url, lease::read_head(self.sqlx(), &url)).await?),
+            None => {
+                Some(with_timeout(ANSWER_TIMEOUT, &url, lease::read_head(self.any_connection(), &url)).await?)
+            }
         };
         let Some(verified) = verified else { return Ok(None) };
         let text = "SELECT seq FROM entries WHERE seq > $1 AND seq <= $2 AND kind = 'note' \

@@ -136,7 +136,7 @@ impl ChatClient {
         if let Some(who) = who
             && self.reply(who.0, &reply).await
         {
-            self.conversation.restart_code_lifetime(who, Instant::now());
+            self.conversation.extend_code_expiry(who, Instant::now());
         }
     }
 
@@ -239,7 +239,7 @@ impl Conversation {
         is_admitted
     }
 
-    fn restart_code_lifetime(&mut self, who: ChatSender, now: Instant) {
+    fn extend_code_expiry(&mut self, who: ChatSender, now: Instant) {
         if let Some((_, expires_at)) = self.codes.get_mut(&who) {
             *expires_at = now + CODE_LIFETIME;
         }
@@ -309,7 +309,7 @@ mod tests {
         let given = parse_code(&chat.handle((CHAT, ANN), "/halt", now));
         assert!(is_refused(&halt(&mut chat, ANN, &given, late)), "the code has expired");
         let given = parse_code(&chat.handle((CHAT, ANN), "/halt", now));
-        chat.restart_code_lifetime((CHAT, ANN), late);
+        chat.extend_code_expiry((CHAT, ANN), late);
         assert_ne!(chat.handle((CHAT, BOB), "/halt", late), Response::Ignore);
         let by = format!("chat {CHAT}, sender {ANN}");
         assert_eq!(

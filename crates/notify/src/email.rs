@@ -51,7 +51,7 @@ impl Email {
     }
 
     /// Returns whether the server's greeting says that it refuses all mail (RFC 5321, section 3.1, and RFC 7504).
-    async fn server_rejects_all(&self, error: &SmtpError) -> bool {
+    async fn server_rejects_all_mail(&self, error: &SmtpError) -> bool {
         let is_refusal = |error: &SmtpError| has_code(error, &["521", "554"]);
         is_refusal(error) && self.transport.test_connection().await.is_err_and(|error| is_refusal(&error))
     }
@@ -137,7 +137,7 @@ impl MessageSender for Email {
                     progress.is_accepted = true;
                     progress.done.insert(number);
                 }
-                Err(error) if self.server_rejects_all(&error).await => {
+                Err(error) if self.server_rejects_all_mail(&error).await => {
                     let code = error.status().map_or(String::new(), |code| format!(" {code}"));
                     return Err(Failure::try_later(format!("the mail server rejects all mail{code}")));
                 }

@@ -14,7 +14,7 @@ use url::{Host, Url};
 const MAX_ERROR_BYTES: usize = 16_384;
 
 /// HTTP client errors (4xx) that do not depend on the content of a message.
-const CONTENT_INDEPENDENT_ERRORS: [StatusCode; 5] = [
+const RETRYABLE_CLIENT_ERRORS: [StatusCode; 5] = [
     StatusCode::UNAUTHORIZED,
     StatusCode::PROXY_AUTHENTICATION_REQUIRED,
     StatusCode::REQUEST_TIMEOUT,
@@ -166,7 +166,7 @@ async fn failure_from_response(answer: Response) -> Failure {
         StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY => {
             Failure::Permanent { reason }
         }
-        _ if status.is_client_error() && !CONTENT_INDEPENDENT_ERRORS.contains(&status) => {
+        _ if status.is_client_error() && !RETRYABLE_CLIENT_ERRORS.contains(&status) => {
             Failure::Rejected { reason }
         }
         _ => Failure::TryLater { reason, after: retry_delay(&headers, &read(answer, MAX_ERROR_BYTES).await) },

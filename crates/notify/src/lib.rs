@@ -16,4 +16,4 @@ pub use alert::{Alert, AlertFilter, Message, Severity};
 pub use channel::{Channel, EmailSettings, Endpoint, MessageSender, WallClock};
 pub use chat::{ChatClient, ChatQuestion, ChatRequest};
 pub use http::{ChannelError, Failure, Secret};
-pub use notifier::{ChannelCounts, DeliveryPace, Notifier};
+pub use notifier::{ChannelCounts, DeliverySettings, Notifier};

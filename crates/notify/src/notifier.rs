@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout};
 const MAX_REPEAT_KEYS: usize = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DeliveryPace {
+pub struct DeliverySettings {
     pub queue_capacity: usize,
     /// Message limit per window, doubled while a critical alert is queued. Further alerts are sent as a digest.
     pub digest_after: usize,
@@ -45,13 +45,16 @@ impl Notifier {
     pub fn start(
         sender: &str,
         channels: Vec<(String, AlertFilter, Box<dyn MessageSender>)>,
-        pace: DeliveryPace,
+        pace: DeliverySettings,
     ) -> Self {
         let (mut routes, mut workers) = (Vec::new(), JoinSet::new());
         for (name, rules, delivery) in channels {
             let queue = Arc::new(Queue::new(&name, pace.queue_capacity));
             routes.push((rules, Arc::clone(&queue)));
-            workers.spawn(Worker { name, sender: sender.to_owned(), queue, delivery, pace }.work());
+            workers.spawn(
+                Worker { name, sender: sender.to_owned(), queue, message_sender: delivery, settings: pace }
+                    .run(),
+            );
         }
         Self { routes, repeats: Mutex::new(RepeatFilter::new(pace.quiet_period)), workers }
     }

@@ -3,7 +3,7 @@
 use crate::alert::{Message, Severity};
 use crate::channel::MessageSender;
 use crate::http::Failure;
-use crate::notifier::{DeliveryPace, Queue, QueueState};
+use crate::notifier::{DeliverySettings, Queue, QueueState};
 use backon::{BackoffBuilder, ExponentialBuilder};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ pub(crate) struct Worker {
     pub(crate) name: String,
     pub(crate) sender: String,
     pub(crate) queue: Arc<Queue>,
-    pub(crate) delivery: Box<dyn MessageSender>,
-    pub(crate) pace: DeliveryPace,
+    pub(crate) message_sender: Box<dyn MessageSender>,
+    pub(crate) settings: DeliverySettings,
 }
 
 #[derive(Debug, PartialEq)]
@@ -34,11 +34,11 @@ enum Step {
 }
 
 impl Worker {
-    pub(crate) async fn work(self) {
+    pub(crate) async fn run(self) {
         let mut sent = VecDeque::new();
         loop {
-            let most = self.delivery.max_alerts();
-            let step = next_step(&mut self.queue.lock(), &sent, &self.pace, most, &self.sender);
+            let most = self.message_sender.max_alerts();
+            let step = next_step(&mut self.queue.lock(), &sent, &self.settings, most, &self.sender);
             match step {
                 Step::Await => self.queue.wait_for_change().await,
                 Step::Collect(until) => {
@@ -46,13 +46,13 @@ impl Worker {
                         () = sleep_until(until) => {}
                         () = self.queue.wait_for_change() => {}
                     }
-                    remove_expired(&mut sent, self.pace.digest_window);
+                    remove_expired(&mut sent, self.settings.digest_window);
                 }
                 Step::Send(message) => {
                     self.send(&message).await;
                     self.queue.lock().counts.waiting = 0;
                     sent.push_back(Instant::now());
-                    remove_expired(&mut sent, self.pace.digest_window);
+                    remove_expired(&mut sent, self.settings.digest_window);
                 }
                 Step::End => return,
             }
@@ -64,7 +64,7 @@ impl Worker {
         let (mut failures, mut is_ending) = (0_u64, false);
         let (begun, alerts) = (Instant::now(), message.alerts.len());
         loop {
-            let attempt = timeout(DELIVERY_TIMEOUT, self.delivery.deliver(message)).await;
+            let attempt = timeout(DELIVERY_TIMEOUT, self.message_sender.deliver(message)).await;
             let reason = || format!("no response within {} s", DELIVERY_TIMEOUT.as_secs());
             let attempt = attempt.unwrap_or_else(|_| Err(Failure::try_later(reason())));
             let attempt = attempt.map_err(|failure| match failure {
@@ -137,7 +137,7 @@ fn remove_expired(sent: &mut VecDeque<Instant>, window: Duration) {
 fn next_step(
     waiting: &mut QueueState,
     sent: &VecDeque<Instant>,
-    pace: &DeliveryPace,
+    pace: &DeliverySettings,
     most: usize,
     sender: &str,
 ) -> Step {

@@ -2,7 +2,7 @@
 
 use crate::RecordsError;
 use crate::lines::{SessionFold, parse_refusal, read_lines};
-use crate::moment::utc;
+use crate::moment::format_utc;
 use crate::run::RecordedRun;
 use crate::trade::IntentOrigin;
 use candlewick_engine::{
@@ -35,7 +35,7 @@ impl LimitReached {
         format!(
             "halted by {} at {}; to continue, run `candlewick halt`, start the bot and run `candlewick resume`",
             escape_hidden(&self.rule),
-            utc(self.at)
+            format_utc(self.at)
         )
     }
 }
@@ -47,7 +47,7 @@ pub struct FoldedJournal {
     pub decided_intents: Vec<(IntentId, u64, u64, usize, Millis)>,
     pub is_halted: bool,
     pub lines: Vec<StoredLine>,
-    pub last: StoredLine,
+    pub last_line: StoredLine,
 }
 
 pub struct JournalContents {
@@ -59,7 +59,7 @@ pub struct JournalContents {
     pub lines: Vec<StoredLine>,
     pub candle_counts: BTreeMap<u64, u64>,
     pub is_halted: bool,
-    pub last: StoredLine,
+    pub last_line: StoredLine,
 }
 
 impl JournalContents {
@@ -73,7 +73,7 @@ impl JournalContents {
     ) -> Result<Self, RecordsError> {
         let read = read_lines(reader, visit).await?;
         let runs = RecordedRun::read_all(&read.lines)?;
-        let (Some(last_run), Some(last)) = (runs.last(), read.last) else {
+        let (Some(last_run), Some(last)) = (runs.last(), read.last_line) else {
             return Err(RecordsError::NoRun);
         };
         let mut fold = SessionFold::new(last_run.session_without_strategies()?);
@@ -110,15 +110,15 @@ impl JournalContents {
             origins,
             session,
             lines: read.lines,
-            candle_counts: read.candles,
+            candle_counts: read.candle_counts,
             is_halted,
-            last,
+            last_line: last,
         })
     }
 
     /// Builds the contents from the last snapshot and the lines after it. Omits refusals and candle counts.
     pub fn from_folded(folded: FoldedJournal) -> Result<Self, RecordsError> {
-        let FoldedJournal { session, book, decided_intents: decided, is_halted, lines, last } = folded;
+        let FoldedJournal { session, book, decided_intents: decided, is_halted, lines, last_line } = folded;
         let runs = RecordedRun::read_all(&lines)?;
         let origin = |(intent, number, seq, place, request_time): (IntentId, u64, u64, usize, Millis)| {
             let run = runs.iter().find(|run| run.number == number);
@@ -133,10 +133,10 @@ impl JournalContents {
             return Err(RecordsError::NoRun);
         }
         let mut contents =
-            Self { runs, book, origins, session, lines, candle_counts: candles, is_halted, last };
+            Self { runs, book, origins, session, lines, candle_counts: candles, is_halted, last_line };
         if let Some(note) = contents.last_reload(contents.last_run().number)? {
             let applied = contents.session.apply_limits(&note.risk);
-            applied.map_err(|error| RecordsError::unreadable_entry(&contents.last, error))?;
+            applied.map_err(|error| RecordsError::unreadable_entry(&contents.last_line, error))?;
         }
         Ok(contents)
     }
@@ -227,8 +227,8 @@ impl JournalContents {
         self.lines.iter().rev().find(is_reading).map(|stored| stored.line.received)
     }
 
-    pub fn complete_since(&self) -> Option<Millis> {
-        complete_since(&self.lines)
+    pub fn compacted_before(&self) -> Option<Millis> {
+        compacted_before(&self.lines)
     }
 
     /// Returns the intent that a venue trade duplicates. Includes closed trades and trades recorded only in a note.
@@ -289,7 +289,7 @@ fn parse_event_named(stored: &StoredLine, name: &str) -> Option<EventKind> {
     Some(serde_json::from_str::<Event>(body).ok()?.kind)
 }
 
-pub(crate) fn complete_since(lines: &[StoredLine]) -> Option<Millis> {
+pub(crate) fn compacted_before(lines: &[StoredLine]) -> Option<Millis> {
     let notes = lines.iter().filter_map(|stored| Compaction::from_line(&stored.line));
     notes.map(|compaction| compaction.since).max()
 }

@@ -16,8 +16,8 @@ pub use contents::{FoldedJournal, ForeignTrade, JournalContents, LimitReached};
 pub use delays::{DelayLine, DelayPercentiles, Delays};
 pub use limit::LimitLine;
 pub use lines::{SessionFold, is_candle, parse, parse_refusal, read_recorded_candles};
-pub use moment::{count_text, describe_halt, format_delta, format_time, utc};
-pub use run::{RUN_NUMBER_BETWEEN_RUNS, RecordedRun, RecordedRuns, TradingMode};
+pub use moment::{count_text, describe_halt, format_delta, format_time, format_utc};
+pub use run::{NO_RUN, RecordedRun, RecordedRuns, TradingMode};
 pub use table::{Table, fit_tables_to, table, table_text};
 pub use trade::{IntentOrigin, TradeFilter, TradeLine, TradeList, TradePage};
 pub use verdict::{
@@ -47,7 +47,7 @@ pub enum RecordsError {
     UnreadableCandles { series: Series, problem: String },
     #[error("the journal has no trade \"{name}\"")]
     UnknownTrade { name: String },
-    #[error("the candles before {} were removed when this journal was compacted", utc(*since))]
+    #[error("the candles before {} were removed when this journal was compacted", format_utc(*since))]
     Compacted { since: Millis },
     #[error("there is no run {number}: the journal has runs 1 to {last}")]
     UnknownRun { number: u64, last: u64 },

@@ -17,8 +17,8 @@ const BACKFILL_FRAGMENT: &str = "\"origin\":\"backfill\"";
 pub(crate) struct JournalLines {
     pub lines: Vec<StoredLine>,
     /// Number of candles per run. Warm-up candles are not counted.
-    pub candles: BTreeMap<u64, u64>,
-    pub last: Option<StoredLine>,
+    pub candle_counts: BTreeMap<u64, u64>,
+    pub last_line: Option<StoredLine>,
     run_began: Option<Millis>,
 }
 
@@ -72,7 +72,7 @@ pub(crate) async fn read_unverified_lines(reader: &mut Reader) -> Result<Vec<Sto
 impl JournalLines {
     fn add_page(&mut self, page: Vec<StoredLine>) {
         if let Some(last) = page.last() {
-            self.last = Some(last.clone());
+            self.last_line = Some(last.clone());
         }
         for stored in page {
             match stored.line.kind {
@@ -83,7 +83,7 @@ impl JournalLines {
             if is_candle(&stored) {
                 let is_earlier = self.run_began.is_none_or(|run_began| stored.line.at <= run_began);
                 let is_warm_up = is_earlier && stored.line.body.contains(BACKFILL_FRAGMENT);
-                *self.candles.entry(stored.line.run).or_default() += u64::from(!is_warm_up);
+                *self.candle_counts.entry(stored.line.run).or_default() += u64::from(!is_warm_up);
             } else if !is_snapshot(&stored.line.body) {
                 self.lines.push(stored);
             }

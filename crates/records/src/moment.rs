@@ -4,7 +4,7 @@ use candlewick_engine::Halt;
 use candlewick_sdk::{Millis, escape_hidden, group_thousands};
 use chrono::{DateTime, SecondsFormat};
 
-pub fn utc(at: Millis) -> String {
+pub fn format_utc(at: Millis) -> String {
     match DateTime::from_timestamp_millis(at.get()) {
         Some(time) => time.to_rfc3339_opts(SecondsFormat::Millis, true),
         None => format!("{at} ms"),
@@ -23,11 +23,11 @@ pub fn describe_halt(halt: &Halt) -> String {
     format!("halted{at}{}", reason.map_or_else(String::new, |reason| format!(": {reason}")))
 }
 
-pub(crate) fn short_time(at: Millis) -> String {
+pub(crate) fn format_short_time(at: Millis) -> String {
     format_time(at, "%m-%d %H:%M:%S")
 }
 
-pub(crate) fn time_of_day(at: Millis) -> String {
+pub(crate) fn format_time_of_day(at: Millis) -> String {
     format_time(at, "%H:%M:%S%.3f")
 }
 
@@ -49,10 +49,10 @@ mod tests {
 
     #[test]
     fn formats_times_and_differences_to_the_millisecond() {
-        assert_eq!(utc(Millis::new(1_767_571_200_005)), "2026-01-05T00:00:00.005Z");
-        assert_eq!(utc(Millis::MAX), "9223372036854775807 ms");
-        assert_eq!(short_time(Millis::new(1_767_571_265_005)), "01-05 00:01:05");
-        assert_eq!(time_of_day(Millis::new(1_767_571_265_005)), "00:01:05.005");
+        assert_eq!(format_utc(Millis::new(1_767_571_200_005)), "2026-01-05T00:00:00.005Z");
+        assert_eq!(format_utc(Millis::MAX), "9223372036854775807 ms");
+        assert_eq!(format_short_time(Millis::new(1_767_571_265_005)), "01-05 00:01:05");
+        assert_eq!(format_time_of_day(Millis::new(1_767_571_265_005)), "00:01:05.005");
         let halt = |at, reason: &str| describe_halt(&Halt { at, reason: reason.to_owned() });
         let at = Some(Millis::new(1_767_571_265_005));
         assert_eq!(halt(at, "news at noon"), "halted at 2026-01-05 00:01:05 UTC: news at noon");

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Run number of journal lines that an operator added while no bot was running.
-pub const RUN_NUMBER_BETWEEN_RUNS: u64 = 0;
+pub const NO_RUN: u64 = 0;
 
 pub struct RecordedRun {
     /// 1-based number of the run.
@@ -46,7 +46,7 @@ impl RecordedRun {
         let header: Header = parse(stored)?;
         let part = |name: &str| header.settings.get(name).cloned().unwrap_or(Value::Null);
         let unreadable = |error: serde_json::Error| RecordsError::unreadable_entry(stored, error);
-        let settings = serde_json::from_value(with_kelly_bound(part("session")));
+        let settings = serde_json::from_value(add_kelly_bound(part("session")));
         let settings: SessionSettings = settings.map_err(unreadable)?;
         let simulation = serde_json::from_value(part("simulation"));
         let trading = serde_json::from_value(part("trading"));
@@ -159,7 +159,7 @@ fn collect_files(params: &Value, found: &mut Vec<String>) {
 }
 
 /// Sets the bound of Kelly stakes to `wilson` if an older journal does not record it.
-fn with_kelly_bound(mut session: Value) -> Value {
+fn add_kelly_bound(mut session: Value) -> Value {
     let bots = session.pointer_mut("/bots").and_then(Value::as_array_mut);
     for stake in bots.into_iter().flatten().filter_map(|bot| bot.pointer_mut("/stake")?.as_object_mut()) {
         if stake.get("kind").is_some_and(|kind| kind == "kelly") {
@@ -193,7 +193,7 @@ pub struct RecordedRuns {
     pub span: Range<Millis>,
     pub verdicts: Vec<BotVerdict>,
     /// Share of alpha for the combined verdict on all bots; 0 without a combined verdict.
-    pub weight_of_all_bots: f64,
+    pub joint_verdict_weight: f64,
     pub delays: Delays,
     pub audit_findings: BTreeMap<String, u64>,
 }
@@ -215,7 +215,7 @@ impl RecordedRuns {
         let balance = first
             .map(|run| run.session_without_strategies().map(|session| session.ledger().equity()))
             .transpose()?;
-        let end = contents.last.line.received;
+        let end = contents.last_line.line.received;
         Ok(Self {
             session: contents.settings_at_end(last)?,
             simulation: last.simulation.clone(),
@@ -224,10 +224,10 @@ impl RecordedRuns {
             balance: balance.unwrap_or_default(),
             ledger: contents.session.ledger().clone(),
             candle_count: contents.candle_counts.values().sum(),
-            head_hash: contents.last.hash.to_string(),
+            head_hash: contents.last_line.hash.to_string(),
             span: first.map_or(end, |run| run.began)..end,
             verdicts: contents.session.verdicts().cloned().collect(),
-            weight_of_all_bots: contents.session.weight_of_all_bots(),
+            joint_verdict_weight: contents.session.joint_verdict_weight(),
             delays,
             audit_findings: contents.audit_findings(None),
             book: contents.book,
@@ -251,7 +251,7 @@ impl RecordedRuns {
             if end == Some(place) {
                 ledger = fold.session.ledger().clone();
                 verdicts = fold.session.verdicts().cloned().collect();
-                weight_of_all_bots = fold.session.weight_of_all_bots();
+                weight_of_all_bots = fold.session.joint_verdict_weight();
             }
             let is_later_event = balance.is_some() && stored.line.kind == LineKind::Event;
             if let (true, Some(recorded)) = (is_own || is_later_event, &recorded) {
@@ -261,7 +261,7 @@ impl RecordedRuns {
                 }
             }
         }
-        let last = end.and_then(|end| contents.lines.get(end)).unwrap_or(&contents.last);
+        let last = end.and_then(|end| contents.lines.get(end)).unwrap_or(&contents.last_line);
         Ok(Self {
             session: contents.settings_at_end(run)?,
             simulation: run.simulation.clone(),
@@ -274,7 +274,7 @@ impl RecordedRuns {
             head_hash: last.hash.to_string(),
             span: run.began..last.line.received,
             verdicts,
-            weight_of_all_bots,
+            joint_verdict_weight: weight_of_all_bots,
             delays,
             audit_findings: contents.audit_findings(Some(run.number)),
         })

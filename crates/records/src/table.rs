@@ -41,12 +41,12 @@ impl Table {
     pub fn render(&self) -> String {
         match TERMINAL_COLUMNS.load(Ordering::Relaxed) {
             0 => self.plain_table().trim_fmt(),
-            width => self.render_fitting(width),
+            width => self.render_to_width(width),
         }
     }
 
     /// Renders the shortest layout that fits: plain rows, wrapped cells, folded rows or one value per line.
-    fn render_fitting(&self, width: u16) -> String {
+    fn render_to_width(&self, width: u16) -> String {
         let plain = self.plain_table().trim_fmt();
         if fits_width(&plain, width) {
             return plain;
@@ -181,19 +181,19 @@ mod tests {
         for (table, widths) in [(&trades, 66..160), (&bots, 60..160), (&pairs, 40..160)] {
             let plain = table.render();
             for width in widths {
-                let text = table.render_fitting(width);
+                let text = table.render_to_width(width);
                 let is_within = |line: &str| line.chars().count() <= usize::from(width);
                 assert!(text.lines().all(is_within), "{width}\n{text}");
                 let is_truncated = text.contains("xxx\n");
                 assert!(is_truncated || split_words(&text) == split_words(&plain), "{width}\n{text}");
             }
-            assert_eq!(table.render_fitting(160), plain);
+            assert_eq!(table.render_to_width(160), plain);
         }
         for (width, first) in [(66, "intent bot symbol amount"), (30, "intent 17")] {
-            let text = trades.render_fitting(width);
+            let text = trades.render_to_width(width);
             let line = text.lines().next().unwrap_or_default();
             assert_eq!(line.split_whitespace().collect::<Vec<_>>().join(" "), first, "{text}");
         }
-        assert_eq!(trades.render_fitting(66).lines().count(), 9);
+        assert_eq!(trades.render_to_width(66).lines().count(), 9);
     }
 }

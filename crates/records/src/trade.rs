@@ -3,8 +3,8 @@
 use crate::RecordsError;
 use crate::contents::JournalContents;
 use crate::lines::{build_decoder, decode, parse};
-use crate::moment::{count_text, utc};
-use crate::run::{RUN_NUMBER_BETWEEN_RUNS, RecordedRun};
+use crate::moment::{count_text, format_utc};
+use crate::run::{NO_RUN, RecordedRun};
 use crate::table::table_text;
 use candlewick_engine::{IntentRow, IntentState, JournalDecoder, RecordedEntry, TradeBook};
 use candlewick_journal::{JournalError, LineKind, Reader, StoredLine};
@@ -153,7 +153,7 @@ impl TradeLine {
 pub struct TradePage {
     pub trades: Vec<TradeLine>,
     /// Value of `before` for reading the next page; `None` on the last page.
-    pub next_before: Option<u64>,
+    pub next_cursor: Option<u64>,
 }
 
 impl TradePage {
@@ -172,7 +172,7 @@ impl TradePage {
                 trades.extend(Some(trade).filter(|trade| bot.is_none_or(|bot| trade.bot == bot)));
             }
         }
-        Ok(Self { trades, next_before: Some(next).filter(|next| *next > 1) })
+        Ok(Self { trades, next_cursor: Some(next).filter(|next| *next > 1) })
     }
 }
 
@@ -181,9 +181,9 @@ async fn find_trade(
     runs: &mut BTreeMap<u64, (RecordedRun, JournalDecoder)>,
     lines: &[StoredLine],
 ) -> Result<Option<TradeLine>, RecordsError> {
-    let (mut book, mut origin, mut number) = (TradeBook::default(), None, RUN_NUMBER_BETWEEN_RUNS);
+    let (mut book, mut origin, mut number) = (TradeBook::default(), None, NO_RUN);
     for stored in lines.iter().filter(|stored| stored.line.kind != LineKind::Note) {
-        number = Some(stored.line.run).filter(|run| *run != RUN_NUMBER_BETWEEN_RUNS).unwrap_or(number);
+        number = Some(stored.line.run).filter(|run| *run != NO_RUN).unwrap_or(number);
         let (run, decoder) = match runs.entry(number) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(vacant) => {
@@ -247,7 +247,7 @@ impl TradeFilter {
             let has_ended = |line: &TradeLine| self.since.is_some_and(|since| line.decision_time < since);
             let is_end = page.trades.iter().any(has_ended);
             lines.extend(page.trades.into_iter().filter(|line| self.matches(line)));
-            before = page.next_before.filter(|_| !is_end);
+            before = page.next_cursor.filter(|_| !is_end);
         }
         lines.truncate(most);
         lines.reverse();
@@ -312,7 +312,7 @@ impl fmt::Display for TradeList {
                 line.symbol.to_string(),
                 line.direction.to_string(),
                 line.stake_text(),
-                utc(line.decision_time),
+                format_utc(line.decision_time),
                 text(line.open_price.map(format_price)),
                 text(line.close_price.map(format_price)),
                 line.state.to_owned(),

@@ -1,6 +1,6 @@
 //! The verdict on one bot and its confidence intervals, as JSON and text.
 
-use crate::moment::{count_text, utc};
+use crate::moment::{count_text, format_utc};
 use candlewick_engine::{BotVerdict, IntentRow, TradeBook, edge_sequence};
 use candlewick_sdk::Millis;
 use candlewick_statistics::{ConfidenceInterval, ConfidenceSequence, EdgeTest, Verdict};
@@ -70,7 +70,7 @@ impl VerdictLine {
         let (needed, against) = (threshold_text(*threshold_for), threshold_text(Some(*threshold_against)));
         let verdict = self.no_longer_held_since.map_or_else(
             || verdict_text(self.verdict, self.about_more_trades),
-            |since| no_longer_held_text(&utc(since)),
+            |since| no_longer_held_text(&format_utc(since)),
         );
         let interval = self.intervals.edge_text();
         let interval = interval.map(|interval| format!(", edge {interval} of the stake")).unwrap_or_default();
@@ -177,7 +177,7 @@ mod tests {
     fn describes_edge_that_is_withheld_and_no_longer_held() {
         let reasons = ["prices are coarse".to_owned(), "of 3 variants".to_owned()];
         let one = withheld_verdict_text(&reasons, None);
-        let both = withheld_verdict_text(&reasons, Some(&utc(Millis::ZERO)));
+        let both = withheld_verdict_text(&reasons, Some(&format_utc(Millis::ZERO)));
         for words in [&one, &both] {
             assert!(words.contains("withheld: prices are coarse; of 3 variants"), "{words}");
         }

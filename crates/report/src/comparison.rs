@@ -4,7 +4,7 @@ use crate::ReportError;
 use crate::analysis::EquityPoint;
 use crate::figure::sparkline;
 use crate::page::{ComparisonPage, DataTable, ParsedRun, ParsedTrade, flatten_document};
-use candlewick_records::utc;
+use candlewick_records::format_utc;
 use candlewick_sdk::Millis;
 use serde::Serialize;
 use serde_json::Value;
@@ -238,7 +238,7 @@ impl Comparison {
                 format!("{} {}", trade.direction, trade.result.as_deref().unwrap_or("not settled"))
             };
             let prices = [a.open_price, b.open_price, a.close_price, b.close_price].map(price_text);
-            let mut cells = vec![utc(a.decision_time), a.bot.clone(), ended(a), ended(b)];
+            let mut cells = vec![format_utc(a.decision_time), a.bot.clone(), ended(a), ended(b)];
             cells.extend(prices);
             cells
         });
@@ -283,7 +283,7 @@ impl FigureLine {
 
 fn trade_row(trade: &ParsedTrade) -> Vec<String> {
     vec![
-        utc(trade.decision_time),
+        format_utc(trade.decision_time),
         trade.bot.clone(),
         trade.direction.to_owned(),
         price_text(trade.open_price),

@@ -5,7 +5,7 @@ use candlewick_records::explain::shorten_condition;
 use serde::Serialize;
 
 /// Overlaps of buy and sell are reported if they exceed one per this number of candles.
-const CANDLES_PER_RARE_OVERLAP: u64 = 100;
+const MIN_CANDLES_PER_OVERLAP: u64 = 100;
 
 /// Statistics of one condition. In a report, the lines of the condition's operands follow, one level deeper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -95,7 +95,7 @@ impl ConditionLine {
     }
 
     pub(crate) fn describe_overlaps(lines: &[Self]) -> Vec<String> {
-        let often = lines.iter().filter(|line| line.beside_buy * CANDLES_PER_RARE_OVERLAP > line.candles);
+        let often = lines.iter().filter(|line| line.beside_buy * MIN_CANDLES_PER_OVERLAP > line.candles);
         let words = |line: &Self| {
             let ConditionLine { candles, beside_buy, .. } = line;
             let whose = line.owner_label();

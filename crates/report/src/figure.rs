@@ -6,11 +6,11 @@ use candlewick_sdk::{Millis, MoneyScale, Payout, group_thousands};
 use serde_json::Value;
 use std::fmt::Display;
 
-pub(crate) fn percent(fraction: impl Into<Option<f64>>) -> String {
+pub(crate) fn format_percent(fraction: impl Into<Option<f64>>) -> String {
     fraction.into().map_or_else(|| "-".to_owned(), |fraction| format!("{:.2} %", fraction * 100.0))
 }
 
-pub(crate) fn signed_percent(fraction: f64) -> String {
+pub(crate) fn format_signed_percent(fraction: f64) -> String {
     format!("{:+.2} %", fraction * 100.0)
 }
 
@@ -22,19 +22,19 @@ pub(crate) fn prefixed_lines(prefix: &str, lines: impl IntoIterator<Item = impl 
     lines.into_iter().map(|line| format!("\n{prefix}{line}")).collect::<Vec<_>>().concat()
 }
 
-pub(crate) fn money(amount: f64, scale: MoneyScale) -> String {
+pub(crate) fn format_money(amount: f64, scale: MoneyScale) -> String {
     group_thousands(&format!("{amount:.*}", scale.decimals() as usize))
 }
 
-pub(crate) fn signed_money(amount: f64, scale: MoneyScale) -> String {
+pub(crate) fn format_signed_money(amount: f64, scale: MoneyScale) -> String {
     group_thousands(&format!("{amount:+.*}", scale.decimals() as usize))
 }
 
-pub(crate) fn minute(at: Millis) -> String {
+pub(crate) fn format_minute(at: Millis) -> String {
     format_time(at, "%Y-%m-%d %H:%M")
 }
 
-pub(crate) fn span(length: Millis) -> String {
+pub(crate) fn format_span(length: Millis) -> String {
     let part = |unit: Millis| length.get() as f64 / unit.get() as f64;
     match length {
         short if short < Millis::MINUTE => format!("{:.0} s", part(Millis::from_seconds(1))),
@@ -48,7 +48,7 @@ pub(crate) fn p_value_text(p_value: Option<f64>) -> String {
     p_value.map_or_else(|| "-".to_owned(), |p_value| format!("{p_value:.4}"))
 }
 
-pub(crate) fn capitalised(text: &str) -> String {
+pub(crate) fn capitalise(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
@@ -56,7 +56,7 @@ pub(crate) fn capitalised(text: &str) -> String {
 const MAX_PAYOUT_PERCENT: f64 = 100.0;
 
 /// Returns a warning about a payout above 100 %. No venue pays that much, because even a coin toss would be profitable.
-pub(crate) fn high_payout(payouts: impl Iterator<Item = Payout>, how: &str) -> Option<String> {
+pub(crate) fn describe_high_payout(payouts: impl Iterator<Item = Payout>, how: &str) -> Option<String> {
     let highest = payouts.max()?.to_percent();
     (highest > MAX_PAYOUT_PERCENT).then(|| {
         format!("a payout of {highest} % is {how}; above {MAX_PAYOUT_PERCENT} % a coin toss is profitable")

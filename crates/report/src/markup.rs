@@ -4,7 +4,7 @@ use candlewick_sdk::escape_hidden;
 use serde_json::Value;
 
 /// Escapes text for use in an element or a quoted attribute. Makes invisible characters visible.
-pub(crate) fn escaped(text: &str) -> String {
+pub(crate) fn escape_html(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in escape_hidden(text).chars() {
         match letter {
@@ -20,7 +20,7 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 /// Escapes JSON for a `<script>` data element, so that no string in the JSON can close the element.
-pub(crate) fn json_in_script(value: &Value) -> String {
+pub(crate) fn escape_json_for_script(value: &Value) -> String {
     // These characters occur in JSON only inside strings, where the escapes are equivalent.
     escape_hidden_in_json(value)
         .to_string()
@@ -58,7 +58,7 @@ mod tests {
             ("Überschuß 5 %", "Überschuß 5 %"),
             ("\u{202e}<b>\n", "\\u{202e}&lt;b&gt;\\n"),
         ] {
-            assert_eq!(escaped(text), expected);
+            assert_eq!(escape_html(text), expected);
         }
     }
 
@@ -66,7 +66,7 @@ mod tests {
     fn escaped_data_cannot_end_its_element_and_parses_back() {
         for text in ["</script><script>alert(1)</script>", "<!--", "a & b > c", "\"\\"] {
             let value = json!({ text: [text, 1.5, null] });
-            let written = json_in_script(&value);
+            let written = escape_json_for_script(&value);
             assert!(!written.contains(['<', '>', '&']), "{written}");
             assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), value);
         }
@@ -74,7 +74,8 @@ mod tests {
 
     #[test]
     fn makes_hidden_characters_of_data_visible() {
-        let written = json_in_script(&json!({ "a\u{200b}": ["\u{2028}", "\u{1b}[2J", "two\nlines"] }));
+        let written =
+            escape_json_for_script(&json!({ "a\u{200b}": ["\u{2028}", "\u{1b}[2J", "two\nlines"] }));
         let read: Value = serde_json::from_str(&written).unwrap();
         assert_eq!(read, json!({ "a\\u{200b}": ["\\u{2028}", "\\u{1b}[2J", "two\\nlines"] }));
         assert!(!written.chars().any(is_hidden), "{written:?}");

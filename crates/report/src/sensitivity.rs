@@ -1,6 +1,6 @@
 //! Sensitivity of a backtest to venue settings, as text and JSON.
 
-use crate::figure::{break_even_payout_text, percent, prefixed_lines, signed_percent};
+use crate::figure::{break_even_payout_text, format_percent, format_signed_percent, prefixed_lines};
 use candlewick_records::table_text;
 use candlewick_search::sensitivity::{Sensitivity, SensitivityPoint, VenueSetting};
 use serde::Serialize;
@@ -38,9 +38,9 @@ fn cells(setting: VenueSetting, point: &SensitivityPoint) -> [String; 7] {
         setting_name(setting).to_owned(),
         format!("{}{own}", point.label),
         point.trades.to_string(),
-        percent(point.win_rate),
-        percent(point.break_even),
-        point.return_per_unit.map_or("-".to_owned(), signed_percent),
+        format_percent(point.win_rate),
+        format_percent(point.break_even),
+        point.return_per_unit.map_or("-".to_owned(), format_signed_percent),
         format!("{:+.2}", point.pnl),
     ]
 }

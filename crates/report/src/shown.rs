@@ -1,9 +1,9 @@
 //! The trade at which the verdict first showed an edge, and the results of all later trades.
 
 use crate::analysis::{Finding, FindingKind};
-use crate::edge::is_date;
+use crate::edge::is_calendar_time;
 use candlewick_engine::{EdgeDetection, JudgedTrade};
-use candlewick_records::utc;
+use candlewick_records::format_utc;
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{EdgeTest, MeanBreakEven, Verdict};
 use serde::Serialize;
@@ -48,7 +48,7 @@ impl EdgeDetectionLine {
         let is_enough = won + lost >= shown.after_trades.max(MIN_LATER_TRADES);
         Self {
             after_trades: shown.after_trades,
-            at: Some(shown.at).filter(|at| is_date(*at)),
+            at: Some(shown.at).filter(|at| is_calendar_time(*at)),
             won_since: won,
             lost_since: lost,
             draw_since: count(Outcome::Draw),
@@ -68,7 +68,7 @@ impl EdgeDetectionLine {
     pub fn describe(&self) -> String {
         let since = self.later_trades();
         let all = self.after_trades + since;
-        let shown = format!("edge shown after trade {} of {all}{}", self.after_trades, self.at_text());
+        let shown = format!("edge shown after trade {} of {all}{}", self.after_trades, self.time_suffix());
         match (since, self.later_win_rate()) {
             (0, _) => shown,
             (_, None) => format!("{shown}; {since} since then"),
@@ -76,8 +76,8 @@ impl EdgeDetectionLine {
         }
     }
 
-    fn at_text(&self) -> String {
-        self.at.map(|at| format!(" ({})", utc(at))).unwrap_or_default()
+    fn time_suffix(&self) -> String {
+        self.at.map(|at| format!(" ({})", format_utc(at))).unwrap_or_default()
     }
 
     fn later_win_rate(&self) -> Option<String> {
@@ -94,7 +94,7 @@ impl EdgeDetectionLine {
             "The edge did not last: it was shown after trade {}{}, but the {} later trades do not support it: {words}. \
              A verdict is final once it is reached.",
             self.after_trades,
-            self.at_text(),
+            self.time_suffix(),
             self.later_trades()
         );
         Some(FindingKind::EdgeDidNotLast.serious(text))

@@ -180,7 +180,7 @@ proptest! {
         }
         let shuffled = format!("{header}\n{}\n", lines.join("\n"));
         let plan = EdgeTestPlan::default();
-        let all = judge(book.rows(), EdgeTest::new(plan).with_weight(session.weight_of_all_bots()));
+        let all = judge(book.rows(), EdgeTest::new(plan).with_weight(session.joint_verdict_weight()));
         for text in [&text, &shuffled] {
             let file = read(text, Some(&facts));
             prop_assert_eq!((file.bots, &file.caveats), (3, &caveats));

@@ -21,7 +21,7 @@ pub(crate) struct Columns {
 impl Columns {
     pub(crate) fn new(values: &InlineSlots) -> Self {
         let columns = values.used_values().iter().map(|value| [*value; MAX_BATCH]);
-        Self { all: columns.collect(), prices: values.prices(), count: 0 }
+        Self { all: columns.collect(), prices: values.used_prices(), count: 0 }
     }
 
     #[inline]
@@ -180,7 +180,12 @@ impl Columns {
     }
 
     #[inline]
-    pub(crate) fn try_shift(&mut self, (one, other): (Slot, Slot), out: Slot, values: &mut InlineSlots) {
+    pub(crate) fn compare_and_track(
+        &mut self,
+        (one, other): (Slot, Slot),
+        out: Slot,
+        values: &mut InlineSlots,
+    ) {
         let before = values.at(out);
         self.compare((one, other), out, values);
         self.shift(out, before, out + 1, values);

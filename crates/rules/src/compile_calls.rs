@@ -64,12 +64,17 @@ impl Compiler<'_> {
             "hour" => number(self.add_time(at, TimePart::Hour, "hour", arguments)?),
             "minute" => number(self.add_time(at, TimePart::Minute, "minute", arguments)?),
             "weekday" => number(self.add_time(at, TimePart::Weekday, "weekday", arguments)?),
-            "between" => self.between(at, arguments, place),
+            "between" => self.add_between(at, arguments, place),
             _ => number(self.compile_indicator(at, function, arguments, place)?.0),
         }
     }
 
-    fn between(&mut self, at: Scope<'_>, parts: &[PartId], place: &Range<usize>) -> Result<Value, RuleError> {
+    fn add_between(
+        &mut self,
+        at: Scope<'_>,
+        parts: &[PartId],
+        place: &Range<usize>,
+    ) -> Result<Value, RuleError> {
         let (from, to) = (parse_time(at, parts[0])?, parse_time(at, parts[1])?);
         if from == to {
             let message = "both times are the same: use two different times";

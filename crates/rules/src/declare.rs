@@ -125,7 +125,7 @@ impl SeriesProgram {
     #[inline]
     fn value_at(&mut self, candle: &Candle) -> Option<f64> {
         for resampler in &mut self.longer {
-            if let Some(longer) = resampler.end_before(candle.time()) {
+            if let Some(longer) = resampler.finish_before(candle.time()) {
                 self.program.run_longer(resampler.interval(), &longer);
             }
         }

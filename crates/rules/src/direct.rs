@@ -56,7 +56,7 @@ struct CandleHead<I> {
     out: u8,
 }
 
-struct TwoAverages {
+struct EmaPair {
     one: PriceHead<Ema>,
     other: PriceHead<Ema>,
 }
@@ -105,7 +105,7 @@ impl<One: Head, Other: Head> Head for (One, Other) {
     }
 }
 
-impl Head for TwoAverages {
+impl Head for EmaPair {
     #[inline]
     fn update(&mut self, candle: &Candle, values: &mut InlineSlots) {
         self.one.update(candle, values);
@@ -171,7 +171,7 @@ impl RemainingSteps {
     ) {
         match self {
             Self::Nothing => {}
-            Self::TrackedComparison(order, out) => columns.try_shift(order.operands(), *out, values),
+            Self::TrackedComparison(order, out) => columns.compare_and_track(order.operands(), *out, values),
             Self::Instructions(instructions) => instruction::run_batch(instructions, columns, values),
             Self::Parts(parts) => {
                 for part in parts {
@@ -313,7 +313,7 @@ pub(crate) fn build_strategy(
     match (one, other) {
         (None, _) => alone.build(()),
         (Some(InlineHead::Ema(one)), Some(InlineHead::Ema(other))) if one.of == other.of => {
-            both(alone).build(TwoAverages { one, other })
+            both(alone).build(EmaPair { one, other })
         }
         (Some(InlineHead::Ema(one)), Some(InlineHead::Ema(other))) => both(alone).build((one, other)),
         (Some(InlineHead::Sma(one)), Some(InlineHead::Sma(other))) => both(alone).build((one, other)),

@@ -81,7 +81,7 @@ fn build_strategy(
         .map_err(|(side, error)| source.side_error(side, &error))?;
     let longer = CoverageRule::for_symbol(bot.symbol, bot.longer_share_percent);
     let declaration = Some(strategy.declaration(longer));
-    Ok(BuiltStrategy { strategy: strategy.into_fastest(), declaration })
+    Ok(BuiltStrategy { strategy: strategy.into_optimized(), declaration })
 }
 
 fn build_explained_rule(
@@ -113,13 +113,13 @@ impl RuleSource {
                     "set either file or the rule's own keys, not both: move {} into the file",
                     given.join(", ")
                 );
-                Err(BuildError::parameters(NAME, problem))
+                Err(BuildError::invalid_parameters(NAME, problem))
             }
             Some(path) => Self::from_file(path),
             None if is_written_here => Self::from_inline(params),
             None => {
                 let problem = "the rule is missing: set file = \"my.rules.toml\" or buy = \"rsi(14) < 30\"";
-                Err(BuildError::parameters(NAME, problem))
+                Err(BuildError::invalid_parameters(NAME, problem))
             }
         }
     }
@@ -142,14 +142,14 @@ impl RuleSource {
         let own = given.filter(|(key, value)| KEYS.contains(&key.as_str()) && is_given(Some(value)));
         let own: Map<String, Value> = own.map(|(key, value)| (key.clone(), value.clone())).collect();
         if let Some(number) = own.get("expiry").and_then(Value::as_u64) {
-            return Err(BuildError::parameters(NAME, hint_for_expiry(&number.to_string())));
+            return Err(BuildError::invalid_parameters(NAME, hint_for_expiry(&number.to_string())));
         }
         let own = Value::Object(own);
         let written = serde_json::from_value(own.clone());
         let written = written.map_err(|error: serde_json::Error| {
             let message = error.to_string();
             let words = bare_parameter_hint(&own).or_else(|| hint_for_key(&message, None));
-            BuildError::parameters(NAME, words.unwrap_or_else(|| prepend_key(&own, &message)))
+            BuildError::invalid_parameters(NAME, words.unwrap_or_else(|| prepend_key(&own, &message)))
         })?;
         Ok(Self { written, file: None, identity: own.to_string() })
     }
@@ -182,7 +182,7 @@ impl RuleSource {
             Some((path, _)) => {
                 BuildError::File { path: path.clone(), line: wrong.line, problem: wrong.message }
             }
-            None => BuildError::parameters(NAME, wrong.message),
+            None => BuildError::invalid_parameters(NAME, wrong.message),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Errors in a rule's text, with their positions, and suggestions for unknown names.
 
 use crate::catalog::{Argument, find_function, reserved_names};
-use candlewick_sdk::{AliasContext, Counterpart, counterparts, escape_hidden, nearest_name};
+use candlewick_sdk::{AliasContext, AliasTarget, escape_hidden, find_alias_targets, nearest_name};
 use std::ops::Range;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,14 +36,14 @@ impl RuleError {
     }
 }
 
-pub(crate) fn render_counterpart(counterpart: &Counterpart) -> String {
+pub(crate) fn render_counterpart(counterpart: &AliasTarget) -> String {
     match counterpart {
-        Counterpart::Name { name } => format!("did you mean `{name}`?"),
-        Counterpart::Advice { advice } => advice.clone(),
-        Counterpart::Key { section, example } if section == "bots" => {
+        AliasTarget::Name { name } => format!("did you mean `{name}`?"),
+        AliasTarget::Advice { advice } => advice.clone(),
+        AliasTarget::Key { section, example } if section == "bots" => {
             format!("this setting belongs in a configuration: {example} in [[bots]]")
         }
-        Counterpart::Key { section, example } => {
+        AliasTarget::Key { section, example } => {
             format!("this setting belongs in a configuration: {example} in [{section}]")
         }
     }
@@ -53,10 +53,10 @@ const FOREIGN_MODULES: [&str; 3] = ["ta", "math", "talib"];
 
 pub(crate) fn hint_for_member(module: &str, name: &str) -> Option<String> {
     let dotted = format!("{module}.{name}");
-    let mut whole = counterparts(AliasContext::RuleName, &dotted)
-        .chain(counterparts(AliasContext::RuleModule, module))
+    let mut whole = find_alias_targets(AliasContext::RuleName, &dotted)
+        .chain(find_alias_targets(AliasContext::RuleModule, module))
         .map(render_counterpart);
-    let mut own = counterparts(AliasContext::RuleName, name)
+    let mut own = find_alias_targets(AliasContext::RuleName, name)
         .map(render_counterpart)
         .chain(find_function(name).map(|function| format!("write {}", function.usage)))
         .filter(|_| FOREIGN_MODULES.contains(&module));
@@ -69,11 +69,11 @@ pub(crate) fn hint_for_member(module: &str, name: &str) -> Option<String> {
 }
 
 pub(crate) fn hint_for_word(word: &str) -> Option<String> {
-    counterparts(AliasContext::RuleWord, word).next().map(render_counterpart)
+    find_alias_targets(AliasContext::RuleWord, word).next().map(render_counterpart)
 }
 
 pub(crate) fn suggest_name(name: &str, parameters: &[&str]) -> String {
-    if let Some(counterpart) = counterparts(AliasContext::RuleName, name).next() {
+    if let Some(counterpart) = find_alias_targets(AliasContext::RuleName, name).next() {
         return render_counterpart(counterpart);
     }
     let near = suggest_call(name).or_else(|| {
@@ -147,8 +147,8 @@ mod tests {
             ("red", "bearish()"),
         ] {
             assert!(reserved_names().all(|own| own != there), "{there}");
-            let found = counterparts(AliasContext::RuleName, there).next().unwrap();
-            assert!(matches!(found, Counterpart::Name { name } if name == expected), "{there}: {found:?}");
+            let found = find_alias_targets(AliasContext::RuleName, there).next().unwrap();
+            assert!(matches!(found, AliasTarget::Name { name } if name == expected), "{there}: {found:?}");
             assert!(is_sound(expected) || is_sound(&format!("{expected} > 0")), "{expected}");
         }
     }

@@ -37,7 +37,7 @@ impl Part {
     fn to_condition(&self) -> Condition<'_> {
         let Self { side, depth, text, holds, numbers, .. } = self;
         let (part, note) = (Cow::Borrowed(""), String::new());
-        Condition { part, role: *side, depth: *depth, text, is_met: *holds, numbers, note }
+        Condition { part_path: part, role: *side, depth: *depth, text, is_met: *holds, numbers, note }
     }
 }
 
@@ -70,7 +70,7 @@ impl ExplainedRule {
         longer.extend(strategy.longer_intervals());
         longer.sort_unstable();
         longer.dedup();
-        Ok(Self { strategy: strategy.into_fastest(), program, conditions, longer })
+        Ok(Self { strategy: strategy.into_optimized(), program, conditions, longer })
     }
 }
 

@@ -4,8 +4,8 @@ use crate::error::render_counterpart;
 use crate::rule::Side;
 use crate::{Rule, RuleError, catalog};
 use candlewick_sdk::{
-    AliasContext, CloseType, Counterpart, Interval, Parameter, counterparts, find_setting, nearest_name,
-    plain_message, rejected_value,
+    AliasContext, AliasTarget, CloseType, Interval, Parameter, extract_rejected_value, find_alias_targets,
+    find_setting, nearest_name, simplify_message,
 };
 use serde::Deserialize;
 use serde_json::{Number, Value};
@@ -185,7 +185,7 @@ fn syntax_error(error: &toml::de::Error, text: &str) -> FileError {
     let line = usize::try_from(number).ok().and_then(|number| text.lines().nth(number - 1));
     let value = line.and_then(|line| line.split_once('=')).map(|(_, value)| value);
     let words = line.and_then(|line| hint_for_line(line.trim(), &message));
-    let words = words.or_else(|| hint_for_key(&message, value)).unwrap_or_else(|| plain_message(&message));
+    let words = words.or_else(|| hint_for_key(&message, value)).unwrap_or_else(|| simplify_message(&message));
     error_at(text, &RuleError::new(span, words))
 }
 
@@ -297,10 +297,10 @@ pub(crate) fn hint_for_key(message: &str, value: Option<&str>) -> Option<String>
     let known: Vec<&str> = names.collect();
     let is_rule = known.contains(&Side::Buy.key());
     let context = if is_rule { AliasContext::RuleKey } else { AliasContext::RuleParameter };
-    let is_global = |setting: &&Counterpart| !matches!(setting, Counterpart::Name { .. });
+    let is_global = |setting: &&AliasTarget| !matches!(setting, AliasTarget::Name { .. });
     let setting = || {
-        let foreign = counterparts(AliasContext::Combination, unknown)
-            .chain(counterparts(AliasContext::Setting, unknown))
+        let foreign = find_alias_targets(AliasContext::Combination, unknown)
+            .chain(find_alias_targets(AliasContext::Setting, unknown))
             .find(is_global);
         foreign.or_else(|| find_setting(unknown).filter(is_global)).filter(|_| is_rule)
     };
@@ -308,7 +308,7 @@ pub(crate) fn hint_for_key(message: &str, value: Option<&str>) -> Option<String>
     let in_other_case = in_other_case.map(|own| format!("did you mean `{own}`?"));
     let near = || nearest_name(unknown, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
     let named_value = || value.filter(|_| is_rule).and_then(|value| hint_for_value(unknown, value));
-    let foreign = || counterparts(context, unknown).next().or_else(setting).map(render_counterpart);
+    let foreign = || find_alias_targets(context, unknown).next().or_else(setting).map(render_counterpart);
     let hint = in_other_case.or_else(foreign).or_else(near).or_else(named_value);
     let hint = hint.unwrap_or_else(|| format!("known are: {}", known.join(", ")));
     Some(format!("unknown key `{unknown}`: {hint}"))
@@ -329,12 +329,12 @@ fn hint_for_value(name: &str, value: &str) -> Option<String> {
 
 pub(crate) fn prepend_key(table: &Value, message: &str) -> String {
     let mut found = Vec::new();
-    if let Some(given) = rejected_value(message).and_then(|shown| serde_json::from_str(shown).ok()) {
+    if let Some(given) = extract_rejected_value(message).and_then(|shown| serde_json::from_str(shown).ok()) {
         collect_keys(table, "", &given, &mut found);
     }
     match found.as_slice() {
-        [key] => format!("{key}: {}", plain_message(message)),
-        _ => plain_message(message),
+        [key] => format!("{key}: {}", simplify_message(message)),
+        _ => simplify_message(message),
     }
 }
 

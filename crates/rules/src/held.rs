@@ -29,7 +29,7 @@ pub fn count_conditions(
     let Some(entry) = registry.find(strategy) else { return Ok(Vec::new()) };
     let mut shown: Box<dyn Strategy> = entry.build_explainer(params, bot)?;
     let new = |one: &candlewick_sdk::Condition<'_>| ConditionCount {
-        part: one.part.to_string(),
+        part: one.part_path.to_string(),
         role: one.role,
         depth: one.depth,
         text: one.text.to_owned(),
@@ -44,11 +44,11 @@ pub fn count_conditions(
     }
     let pairs = pair_sides(&counted);
     let longer = LongerCandles::for_bot(bot, shown.longer_intervals());
-    let mut longer = longer.map_err(|error| BuildError::parameters(strategy, error.to_string()))?;
+    let mut longer = longer.map_err(|error| BuildError::invalid_parameters(strategy, error.to_string()))?;
     // Counting starts after the warm-up of the whole strategy.
     let warmup = shown.warmup();
     for (place, candle) in candles.iter().enumerate() {
-        longer.feed_longer_before(candle, &mut *shown);
+        longer.feed_longer_candles_before(candle, &mut *shown);
         shown.on_candle(candle);
         if place + 1 >= warmup {
             let conditions = shown.conditions();
@@ -58,7 +58,7 @@ pub fn count_conditions(
                 counted[*sell].candles_with_buy += u64::from(holds(*buy) && holds(*sell));
             }
         }
-        longer.feed_longer_after(candle, &mut *shown);
+        longer.feed_longer_candles_after(candle, &mut *shown);
     }
     Ok(counted)
 }
@@ -73,14 +73,14 @@ fn pair_sides(counted: &[ConditionCount]) -> Vec<(usize, usize)> {
 }
 
 impl ConditionCount {
-    pub fn counts_signal_candles(&self) -> bool {
+    pub fn is_whole_filter(&self) -> bool {
         self.role == ConditionRole::Filter && self.depth == 0
     }
 
     fn record(&mut self, holds: Option<bool>) {
         // Filters are evaluated only on candles with a signal.
-        self.candles += u64::from(holds.is_some() || !self.counts_signal_candles());
+        self.candles += u64::from(holds.is_some() || !self.is_whole_filter());
         self.true_candles += u64::from(holds == Some(true));
-        self.unknown_candles += u64::from(holds.is_none() && !self.counts_signal_candles());
+        self.unknown_candles += u64::from(holds.is_none() && !self.is_whole_filter());
     }
 }

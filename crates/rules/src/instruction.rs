@@ -50,8 +50,8 @@ pub(crate) fn run(instructions: &[Instruction], values: &mut InlineSlots) {
                 values.put(Slot::from(*out) + 1, before);
                 compare(first, second, values.at(Field::CLOSE))
             }
-            Operation::CrossesAbove => crosses(first, second, 1.0),
-            Operation::CrossesBelow => crosses(first, second, -1.0),
+            Operation::CrossesAbove => crossing_flag(first, second, 1.0),
+            Operation::CrossesBelow => crossing_flag(first, second, -1.0),
         };
         values.set(*out, value);
     }
@@ -70,12 +70,12 @@ pub(crate) fn run_batch(instructions: &[Instruction], columns: &mut Columns, val
                 values.put(other, next);
             }
             Operation::Compared => columns.compare((one, other), out, values),
-            Operation::TrackedComparison => columns.try_shift((one, other), out, values),
+            Operation::TrackedComparison => columns.compare_and_track((one, other), out, values),
             Operation::CrossesAbove => {
-                columns.zip_with((one, other), out, values, |now, before| crosses(now, before, 1.0));
+                columns.zip_with((one, other), out, values, |now, before| crossing_flag(now, before, 1.0));
             }
             Operation::CrossesBelow => {
-                columns.zip_with((one, other), out, values, |now, before| crosses(now, before, -1.0));
+                columns.zip_with((one, other), out, values, |now, before| crossing_flag(now, before, -1.0));
             }
         }
     }
@@ -83,7 +83,7 @@ pub(crate) fn run_batch(instructions: &[Instruction], columns: &mut Columns, val
 
 /// Returns 1 if a comparison result has just become `to`, otherwise 0. NaN if `now` or `before` is unknown.
 #[inline]
-pub(crate) fn crosses(now: f64, before: f64, to: f64) -> f64 {
+pub(crate) fn crossing_flag(now: f64, before: f64, to: f64) -> f64 {
     let is_known = !now.is_nan() && !before.is_nan();
     if is_known { f64::from(u8::from(now == to && before != to)) } else { f64::NAN }
 }

@@ -22,7 +22,7 @@
 //! # From text to signals
 //! The parser (winnow) builds a syntax tree. The tree is compiled into a graph without duplicate values. The graph
 //! becomes one of three forms: an allocation-free program, a [`Declaration`](candlewick_sdk::Declaration) whose series
-//! are such programs, or the [fastest](RuleStrategy::into_fastest) form. All forms give the same signals.
+//! are such programs, or the [fastest](RuleStrategy::into_optimized) form. All forms give the same signals.
 //!
 //! # Missing values
 //! Missing numbers propagate. A comparison with a missing number is unknown. `and`, `or` and `not` follow Kleene's

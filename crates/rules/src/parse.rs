@@ -192,9 +192,9 @@ impl Parser<'_> {
         let message = match self.words.get(self.next) {
             None => format!("the `{opened}` is not closed: `{sign}` is missing"),
             Some(_) if sign == ")" => {
-                format!("expected an operator, `,` or `)` here, not {}", self.quoted(&place))
+                format!("expected an operator, `,` or `)` here, not {}", self.quote_at(&place))
             }
-            Some(_) => format!("expected an operator or `{sign}` here, not {}", self.quoted(&place)),
+            Some(_) => format!("expected an operator or `{sign}` here, not {}", self.quote_at(&place)),
         };
         let at = if self.next < self.words.len() { place } else { open.clone() };
         Err(RuleError::new(at, message))
@@ -214,12 +214,12 @@ impl Parser<'_> {
             TokenKind::Name(name) if ["and", "or"].contains(&name.to_lowercase().as_str()) => {
                 format!("unexpected `{name}`: write `{}`", name.to_lowercase())
             }
-            _ => format!("an operator such as `and` or `<` is missing before {}", self.quoted(&word.span)),
+            _ => format!("an operator such as `and` or `<` is missing before {}", self.quote_at(&word.span)),
         };
         RuleError::new(word.span.clone(), message)
     }
 
-    fn quoted(&self, place: &Range<usize>) -> String {
+    fn quote_at(&self, place: &Range<usize>) -> String {
         format!("`{}`", &self.text[place.clone()])
     }
 

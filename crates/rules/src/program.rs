@@ -131,7 +131,7 @@ impl InlineSlots {
         &self.values
     }
 
-    pub(crate) const fn prices(&self) -> [bool; 4] {
+    pub(crate) const fn used_prices(&self) -> [bool; 4] {
         self.prices
     }
 

@@ -3,7 +3,7 @@
 use crate::columns::Columns;
 use crate::graph::{BinaryOp, Field, Op, TimePart};
 use crate::indicator::{Indicator, NumberIndicator, write_lines};
-use crate::instruction::crosses;
+use crate::instruction::crossing_flag;
 use crate::program::{InlineSlots, Slot, Slots};
 use candlewick_engine::{LocalClock, TradingWindow};
 use candlewick_sdk::indicator::{Bollinger, Ema, Macd, Rsi, Sma};
@@ -130,7 +130,7 @@ impl Step {
             Action::Back { of, last, next } => replace_oldest(last, next, values.at(*of)),
             Action::Compared(one, other) => compare(values.at(*one), values.at(*other), candle.close()),
             Action::TrackedComparison(order) => return order.write(candle, out, values),
-            Action::Crosses { to, order } => crosses(values.at(*order), values.at(*order + 1), *to),
+            Action::Crosses { to, order } => crossing_flag(values.at(*order), values.at(*order + 1), *to),
             Action::Since { of, within, age } => {
                 *age = if values.at(*of) == 1.0 {
                     Some(0)
@@ -310,9 +310,11 @@ impl Step {
                 columns.scan(*of, out, values, |of| replace_oldest(last, next, of));
             }
             Action::Compared(one, other) => columns.compare((*one, *other), out, values),
-            Action::TrackedComparison(order) => columns.try_shift(order.operands(), out, values),
+            Action::TrackedComparison(order) => columns.compare_and_track(order.operands(), out, values),
             Action::Crosses { to, order } => {
-                columns.zip_with((*order, *order + 1), out, values, |now, before| crosses(now, before, *to));
+                columns.zip_with((*order, *order + 1), out, values, |now, before| {
+                    crossing_flag(now, before, *to)
+                });
             }
             Action::Since { of, within, age } => columns.scan(*of, out, values, |of| {
                 *age = if of == 1.0 { Some(0) } else { age.map(|age| age + 1).filter(|age| age <= within) };

@@ -90,7 +90,7 @@ impl RuleStrategy {
     }
 
     /// Converts the strategy to its fastest form. Common indicators are inlined unless the rule uses longer candles.
-    pub fn into_fastest(self) -> Box<dyn Strategy> {
+    pub fn into_optimized(self) -> Box<dyn Strategy> {
         match self.program.into_inline() {
             Ok((interval, steps, values)) => direct::build_strategy(interval, steps, values, self.answers),
             Err(program) => Box::new(Self { program, ..self }),

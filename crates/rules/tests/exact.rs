@@ -137,8 +137,8 @@ fn all_forms(buy: &str, candles: &[Candle]) -> [(&'static str, Vec<bool>); 5] {
     let listed = rule.build(&BTreeMap::new(), Interval::MINUTE, None).unwrap();
     [
         ("listed", given(&answers(Box::new(listed.clone()), candles))),
-        ("quickest", given(&answers(listed.clone().into_fastest(), candles))),
-        ("together", together(&mut *listed.clone().into_fastest(), candles)),
+        ("quickest", given(&answers(listed.clone().into_optimized(), candles))),
+        ("together", together(&mut *listed.clone().into_optimized(), candles)),
         ("declared", given(&declared(&listed, candles))),
         ("explained", explained(buy, candles)),
     ]

@@ -20,7 +20,7 @@ fn line(one: &Condition<'_>) -> String {
         None => "?",
     };
     let numbers: Vec<String> = one.numbers.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    let whose = format!("{} {} {}", one.part, one.role.key(), one.depth);
+    let whose = format!("{} {} {}", one.part_path, one.role.key(), one.depth);
     let line = format!("{whose} {}: {answer} [{}] ({})", one.text, numbers.join(", "), one.note);
     line.replace(" []", "").replace(" ()", "").trim_start().to_owned()
 }
@@ -32,7 +32,7 @@ fn said(strategy: &str, params: &Value, candles: &[Candle]) -> Vec<Vec<String>> 
     let mut after = |candle: &Candle| {
         shown.on_candle(candle);
         let lines = shown.conditions().iter().map(line).collect();
-        longer.feed_longer_after(candle, &mut *shown);
+        longer.feed_longer_candles_after(candle, &mut *shown);
         lines
     };
     candles.iter().map(&mut after).collect()
@@ -208,8 +208,8 @@ fn explained_strategy_signals_like_the_normal_one() {
             // Compared as text, so that NaN equals NaN.
             assert_eq!(format!("{:?}", usual.indicators()), format!("{:?}", explained.indicators()));
             signals += usize::from(one.is_some());
-            longer[0].feed_longer_after(candle, &mut *usual);
-            longer[1].feed_longer_after(candle, &mut *explained);
+            longer[0].feed_longer_candles_after(candle, &mut *usual);
+            longer[1].feed_longer_candles_after(candle, &mut *explained);
         }
         assert!(signals > least, "{strategy}: {signals}");
         assert!(usual.conditions().iter().all(|one| one.numbers.is_empty()));

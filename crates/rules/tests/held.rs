@@ -130,7 +130,7 @@ fn counts_rules_of_a_combination_once_all_parts_are_warm() {
     let found = counted_of("combine", &whole, &candles);
     // `explained.rs` tests the counts of the combination itself.
     let is_own = |one: &ConditionCount| {
-        ["first_of", "vote", "part"].contains(&one.role.key()) || one.counts_signal_candles()
+        ["first_of", "vote", "part"].contains(&one.role.key()) || one.is_whole_filter()
     };
     let found: Vec<ConditionCount> = found.into_iter().filter(|one| !is_own(one)).collect();
     let named = |one: &ConditionCount| format!("{} {} {} {}", one.part, one.role.key(), one.depth, one.text);

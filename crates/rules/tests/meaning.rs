@@ -342,7 +342,7 @@ proptest! {
         };
         let listed = directions(Box::new(strategy.clone()));
         prop_assert_eq!(&listed, &plain, "buy = {} sell = {}", buy_text, sell_text);
-        let quickest = directions(strategy.clone().into_fastest());
+        let quickest = directions(strategy.clone().into_optimized());
         prop_assert_eq!(&quickest, &plain, "quickest: buy = {} sell = {}", buy_text, sell_text);
         prop_assert_eq!(&declared(&strategy, &candles), &plain, "declared: buy = {} sell = {}", buy_text, sell_text);
     }

@@ -20,14 +20,14 @@ fn check(buy: &str, sell: Option<&str>) {
     let rule = Rule::parse(Some(buy), sell).unwrap();
     let listed = rule.build(&BTreeMap::new(), Interval::MINUTE, None).unwrap();
     let candles: Vec<Candle> = [random_walk(3, 3_000), extreme(50), mean_reverting(5, 3_000)].concat();
-    let mut quickest = listed.clone().into_fastest();
+    let mut quickest = listed.clone().into_optimized();
     assert_eq!(quickest.warmup(), listed.warmup(), "{buy}");
     assert_eq!(quickest.wants_settlements(), listed.wants_settlements(), "{buy}");
     let mut begun = listed.clone();
     let before = answers(&mut begun, &candles[..777]);
     let (listed, quickest) = (answers(&mut listed.clone(), &candles), answers(&mut *quickest, &candles));
     assert_eq!(
-        [before, answers(&mut *begun.into_fastest(), &candles[777..])].concat(),
+        [before, answers(&mut *begun.into_optimized(), &candles[777..])].concat(),
         listed,
         "{buy}: once begun"
     );
@@ -43,7 +43,7 @@ fn check(buy: &str, sell: Option<&str>) {
 
 /// Feeds candles in random batches and one by one. Compares all signals, and numbers after each batch.
 fn check_together(rule: &Rule, candles: &[Candle], listed: &[Answer], seed: u64) {
-    let mut strategy = rule.build(&BTreeMap::new(), Interval::MINUTE, None).unwrap().into_fastest();
+    let mut strategy = rule.build(&BTreeMap::new(), Interval::MINUTE, None).unwrap().into_optimized();
     let (mut at, mut random) = (0, seed);
     let (mut answers, mut given) = (CandleAnswers::default(), Vec::new());
     while at < candles.len() {

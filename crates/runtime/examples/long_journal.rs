@@ -120,7 +120,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         if journal.pending_count() as u64 >= COMMIT {
             journal.make_durable().await?;
             while journal.is_snapshot_due() {
-                journal.write_background_piece().await;
+                journal.write_background_chunk().await;
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use crate::RuntimeError;
 use crate::coordinator::with_rounded_amount;
-use crate::resolver::{Doubt, MIN_CLOCK_UNCERTAINTY, Match, compare_terms, is_departure};
+use crate::resolver::{Doubt, MIN_CLOCK_UNCERTAINTY, Match, compare_terms, is_deviating_trade};
 use crate::runner::LIST_DEADLINE;
-use candlewick_broker::{Broker, BrokerError, Detail, TradeOrder, TradeReport};
+use candlewick_broker::{Broker, BrokerError, DetailLevel, TradeOrder, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money, MoneyScale};
 use std::fmt::Display;
@@ -20,26 +20,26 @@ pub async fn verify_adoption(
     venue_id: &str,
     scale: MoneyScale,
 ) -> Result<TradeReport, RuntimeError> {
-    let answer = match tokio::time::timeout(REPORT_TIMEOUT, broker.trade(venue_id, Detail::Everything)).await
-    {
-        Ok(answer) => answer.map(|reply| with_rounded_amount(reply.value, scale)),
-        Err(_) => Err(timeout_error()),
-    };
+    let answer =
+        match tokio::time::timeout(REPORT_TIMEOUT, broker.trade(venue_id, DetailLevel::Everything)).await {
+            Ok(answer) => answer.map(|reply| with_rounded_amount(reply.value, scale)),
+            Err(_) => Err(timeout_error()),
+        };
     let doubt = Doubt {
         intent: IntentId::new(0),
         order: order.clone(),
         stake: Money::ZERO,
         sent,
         ended,
-        expected_close_latest: ended,
+        latest_expected_close: ended,
     };
-    check_report(order, venue_id, answer, |report| is_departure(&doubt, report, MIN_CLOCK_UNCERTAINTY))
+    check_report(order, venue_id, answer, |report| is_deviating_trade(&doubt, report, MIN_CLOCK_UNCERTAINTY))
 }
 
 pub async fn verify_trade_missing(broker: &dyn Broker, venue_id: &str) -> Result<(), RuntimeError> {
     let unanswered = |source| RuntimeError::Venue { question: format!("trade {venue_id}"), source };
     // Only a complete list proves that the trade does not exist. Reading a long list takes time.
-    let ask = async { (broker.trade(venue_id, Detail::ById).await, broker.trades().await) };
+    let ask = async { (broker.trade(venue_id, DetailLevel::ById).await, broker.trades().await) };
     let Ok((answer, listing)) = tokio::time::timeout(LIST_DEADLINE, ask).await else {
         let text = format!("the venue did not send the trade list within {} s", LIST_DEADLINE.as_secs());
         return Err(unanswered(BrokerError::Unavailable { text }));
@@ -111,7 +111,7 @@ fn describe_report(report: &TradeReport) -> String {
 mod tests {
     use super::*;
     use crate::resolver::{order_of_tests, report_of_tests};
-    use candlewick_broker::{Account, MockBroker, Reply, Reported};
+    use candlewick_broker::{Account, MockBroker, Reply, ReportedValue};
     use candlewick_sdk::Direction;
 
     const SENT: Millis = Millis::from_seconds(1_000);
@@ -120,8 +120,8 @@ mod tests {
         let mut broker = MockBroker::new();
         broker
             .expect_trade()
-            .withf(|_, detail| *detail == Detail::Everything)
-            .returning(move |_, _| answer.clone().map(|report| Reply::at(report, Millis::ZERO)));
+            .withf(|_, detail| *detail == DetailLevel::Everything)
+            .returning(move |_, _| answer.clone().map(|report| Reply::without_latency(report, Millis::ZERO)));
         let (order, scale) = (order_of_tests(), MoneyScale::new(2).unwrap());
         match (verify_adoption(&broker, (&order, SENT, SENT), "01JT", scale).await, refusal) {
             (Ok(report), None) => assert_eq!(report.id, "01JT"),
@@ -133,7 +133,7 @@ mod tests {
     #[tokio::test]
     async fn rejects_adoption_of_missing_or_different_trades() {
         let text = || "01JT".to_owned();
-        let direction = |direction| Some(Reported::Known(direction));
+        let direction = |direction| Some(ReportedValue::Known(direction));
         let bare = || TradeReport::new("01JT");
         check(Ok(TradeReport { direction: direction(Direction::Buy), ..bare() }), None).await;
         check(Ok(bare()), None).await;
@@ -162,7 +162,7 @@ mod tests {
         async fn open(&self, _: &TradeOrder, _: Millis) -> candlewick_broker::OpenOutcome {
             std::future::pending().await
         }
-        async fn trade(&self, _: &str, _: Detail) -> Result<Reply<TradeReport>, BrokerError> {
+        async fn trade(&self, _: &str, _: DetailLevel) -> Result<Reply<TradeReport>, BrokerError> {
             tokio::time::sleep(Duration::from_mins(5)).await;
             Err(BrokerError::NotFound { text: "none".to_owned() })
         }

@@ -90,7 +90,7 @@ impl RequestDemand {
     }
 
     pub fn needed_rate(&self, per_second: f64) -> f64 {
-        let early = rate(self.close.futile_requests(per_second), self.close.interval);
+        let early = rate(self.close.wasted_requests(per_second), self.close.interval);
         self.candles + early + self.prices + self.trades + self.accounts
     }
 
@@ -135,7 +135,7 @@ impl RequestDemand {
 
     pub fn summary(&self, per_second: f64) -> String {
         let Self { candles, prices, trades, accounts, .. } = self;
-        let early = rate(self.close.futile_requests(per_second), self.close.interval);
+        let early = rate(self.close.wasted_requests(per_second), self.close.interval);
         let parts = format!(
             "up to {:.1} requests/s (candles {:.1}, prices {prices:.1}, trades {trades:.1}, wallet and lists {accounts:.2})",
             self.needed_rate(per_second),
@@ -153,7 +153,7 @@ impl RequestDemand {
 }
 
 impl CloseBurst {
-    fn futile_requests(&self, per_second: f64) -> usize {
+    fn wasted_requests(&self, per_second: f64) -> usize {
         let left = seconds(USUAL_LAG - self.first_ask) - seconds(USUAL_ROUND_TRIP) / 2.0;
         if left <= 0.0 || per_second == 0.0 {
             return 0;
@@ -167,7 +167,7 @@ impl CloseBurst {
             return self.first_ask + USUAL_ROUND_TRIP;
         }
         let Self { series, prices, opens, endings, .. } = *self;
-        let before = series + self.futile_requests(per_second) + prices + endings + opens.saturating_sub(1);
+        let before = series + self.wasted_requests(per_second) + prices + endings + opens.saturating_sub(1);
         let turns = (before as f64 - burst_size(per_second)).max(0.0);
         self.first_ask + USUAL_ROUND_TRIP + Millis::new((turns / per_second * 1_000.0).ceil() as i64)
     }

@@ -73,11 +73,13 @@ mod tests {
     #[tokio::test]
     async fn reads_the_balance_of_the_account_and_rejects_a_missing_wallet() {
         let mut broker = MockBroker::new();
-        broker.expect_identity().returning(|| Ok(Reply::at(Identity::default(), Millis::ZERO)));
+        broker.expect_identity().returning(|| Ok(Reply::without_latency(Identity::default(), Millis::ZERO)));
         let gold = WalletIdentity { type_name: "GOLD".to_owned(), ..WalletIdentity::default() };
         let balances =
             Balances { demo: Some(Decimal::TEN), wallets: vec![gold.clone(), gold], ..Balances::default() };
-        broker.expect_balances().returning(move || Ok(Reply::at(balances.clone(), Millis::ZERO)));
+        broker
+            .expect_balances()
+            .returning(move || Ok(Reply::without_latency(balances.clone(), Millis::ZERO)));
         let scale = MoneyScale::default();
         let demo = connect(&broker, Kind::Demo, scale).await;
         assert_eq!(demo.map(|account| account.balance).ok(), Some(Decimal::TEN));

@@ -28,7 +28,7 @@ pub use audit::{Audit, Tally};
 pub use budget::RequestDemand;
 pub use connect::{ConnectedAccount, connect, rounded_balance};
 pub use coordinator::{
-    Answer, Command, ControlOrderId, Coordinator, CoordinatorParts, DurableOpen, FinishedRun, Input,
+    Answer, Command, ControlOrderId, Coordinator, CoordinatorParts, DurableOrder, FinishedRun, Input,
     JournalEntry, ReadRequest, RequestId, RunResult, StreamSupport, UnfinishedKind, UnfinishedTrade,
     WalletDifference, changed_terms, computed_profit, remove_impossible_payout, remove_impossible_times,
 };
@@ -43,7 +43,7 @@ pub use past::{
     ProjectionResult, RecoveredState, SnapshotCheck, TablesCheck, check_journal, compact_journal,
     project_journal,
 };
-pub use reload::{NewSettings, RELOADABLE_KEYS, RunStanding, SettingsReader};
+pub use reload::{NewSettings, RELOADABLE_KEYS, ReloadInput, SettingsReader};
 pub use resolver::latest_close;
 pub use runner::{Runner, RunnerParts};
 pub use settings::{RuntimeSettings, SecondTradeRule, min_retention_override};

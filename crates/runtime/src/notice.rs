@@ -259,7 +259,7 @@ impl RequestKind {
         Some(match id {
             RequestId::Candles(_) => Self::Candles,
             RequestId::Price(_) | RequestId::Subscription(_) | RequestId::SettlementPrice => Self::Price,
-            RequestId::Trade(_) | RequestId::Trades | RequestId::NamedTrade(_) => Self::Trades,
+            RequestId::Trade(_) | RequestId::Trades | RequestId::TradeToAdopt(_) => Self::Trades,
             RequestId::Balances | RequestId::BalancesAfterTrades | RequestId::User => Self::Account,
             RequestId::Open(_) => Self::Open,
             RequestId::Settings => return None,

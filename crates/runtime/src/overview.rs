@@ -8,7 +8,7 @@ use candlewick_sdk::{Direction, Millis, Money, Outcome, Payout, Symbol};
 use candlewick_statistics::{MeanBreakEven, Verdict};
 use std::collections::BTreeMap;
 
-pub(crate) const MAX_SETTLED_SHOWN: usize = 50;
+pub(crate) const MAX_SETTLED_TRADES: usize = 50;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overview {
@@ -50,7 +50,7 @@ pub struct BotOverview {
     pub break_even: Option<f64>,
     pub edge: EdgeVerdict,
     /// Estimated number of further trades needed to prove an edge, assuming that the bot has one.
-    pub estimated_more_trades: Option<u64>,
+    pub estimated_remaining_trades: Option<u64>,
     pub evidence: f64,
     /// Value of `evidence` at which an edge is proven. `None` if no amount of evidence would suffice.
     pub needed_evidence: Option<f64>,
@@ -89,7 +89,7 @@ pub(crate) fn collect_trade_overviews(
     let unsettled =
         book.rows().iter().filter(is_under_way).filter_map(|row| TradeOverview::new(row, symbols));
     let mut settled: Vec<&IntentRow> =
-        book.rows().iter().rev().filter(|row| row.settled_at.is_some()).take(MAX_SETTLED_SHOWN).collect();
+        book.rows().iter().rev().filter(|row| row.settled_at.is_some()).take(MAX_SETTLED_TRADES).collect();
     settled.sort_by_key(|row| std::cmp::Reverse(row.settled_at));
     let settled = settled.into_iter().filter_map(|row| TradeOverview::new(row, symbols));
     (unsettled.collect(), settled.collect())
@@ -178,7 +178,7 @@ impl BotOverview {
                 profit,
                 break_even: needed.mean(),
                 edge: verdict.edge(),
-                estimated_more_trades: about_more,
+                estimated_remaining_trades: about_more,
                 evidence: test.edge_account(),
                 needed_evidence: Some(test.goal()).filter(|goal| goal.is_finite()),
                 evidence_against: test.mirror_account(),

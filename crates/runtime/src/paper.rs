@@ -3,12 +3,12 @@
 use async_trait::async_trait;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{
-    Account, AsOf, Balances, Broker, BrokerError, Detail, Identity, MarketData, OpenOutcome, PriceAnswer,
-    Reply, Reported, TradeListing, TradeOrder, TradeProgress, TradeReport,
+    Account, AsOf, Balances, Broker, BrokerError, DetailLevel, Identity, MarketData, OpenOutcome,
+    PriceAnswer, Reply, ReportedValue, TradeListing, TradeOrder, TradeProgress, TradeReport,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Expiry, Millis, Outcome, Symbol};
-use candlewick_simulator::{PriceMoment, SimulationSettings, TradeTimes, outcome_of};
+use candlewick_simulator::{PriceMoment, SimulationSettings, TradeTimes, trade_outcome};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,7 +35,7 @@ impl PaperBroker {
     }
 
     fn reply<T>(&self, value: T) -> Reply<T> {
-        Reply::at(value, self.clock.now())
+        Reply::without_latency(value, self.clock.now())
     }
 
     fn trade_times(&self, ticket: &Ticket) -> TradeTimes {
@@ -69,7 +69,7 @@ impl PaperBroker {
         let entry = self.price_at(&ticket.symbol, moments.entry).await?;
         let exit = self.price_at(&ticket.symbol, moments.exit).await?;
         let outcome = match (entry, exit) {
-            (Some(entry), Some(exit)) => outcome_of(ticket.direction, entry, exit, self.settings.draw),
+            (Some(entry), Some(exit)) => trade_outcome(ticket.direction, entry, exit, self.settings.draw),
             _ => Outcome::Cancelled,
         };
         Ok(TradeReport {
@@ -83,7 +83,7 @@ impl PaperBroker {
     fn trade_report(&self, ticket: &Ticket, moments: &TradeTimes) -> TradeReport {
         TradeReport {
             symbol: Some(ticket.symbol.to_string()),
-            direction: Some(Reported::Known(ticket.direction)),
+            direction: Some(ReportedValue::Known(ticket.direction)),
             payout: Some(self.settings.payout_of(ticket.symbol)),
             request_time: Some(ticket.arrival),
             open_time: Some(moments.open_time),
@@ -117,7 +117,7 @@ impl Broker for PaperBroker {
         OpenOutcome::Opened(self.reply(Box::new(self.trade_report(&ticket, &moments))))
     }
 
-    async fn trade(&self, id: &str, _detail: Detail) -> Result<Reply<TradeReport>, BrokerError> {
+    async fn trade(&self, id: &str, _detail: DetailLevel) -> Result<Reply<TradeReport>, BrokerError> {
         let ticket = id
             .parse::<Ticket>()
             .map_err(|_| BrokerError::NotFound { text: format!("no paper trade {id}") })?;

@@ -27,7 +27,7 @@ pub struct NewSettings {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct RunStanding {
+pub struct ReloadInput {
     pub free_balance: Money,
     pub payouts: Vec<Option<Payout>>,
     /// Intents that were decided with the current parameters of their bots.
@@ -35,7 +35,7 @@ pub struct RunStanding {
     pub forgotten_trades: u64,
 }
 
-impl RunStanding {
+impl ReloadInput {
     pub fn new(session: &Session, book: &TradeBook) -> Self {
         Self::from_rows(session, book.rows().iter())
     }
@@ -61,7 +61,7 @@ impl RunStanding {
 }
 
 /// Callback that reads and validates the current settings. Returns a description of the problem if they are invalid.
-pub type SettingsReader = Arc<dyn Fn(&RunStanding) -> Result<NewSettings, String> + Send + Sync>;
+pub type SettingsReader = Arc<dyn Fn(&ReloadInput) -> Result<NewSettings, String> + Send + Sync>;
 
 impl RuntimeSettings {
     pub(crate) fn apply_reloadable(&mut self, new: &Self) {
@@ -75,7 +75,7 @@ impl RuntimeSettings {
         self.stop_patience_s = new.stop_patience_s;
         self.interrupt_patience_s = new.interrupt_patience_s;
         // The shortage is not a setting itself, but it is computed from other settings.
-        self.shortage.clone_from(&new.shortage);
+        self.rate_limit_warning.clone_from(&new.rate_limit_warning);
     }
 }
 
@@ -108,9 +108,9 @@ mod tests {
             interrupt_patience_s: 1,
             remember_s: 1,
             snapshot_every: 1,
-            shortage: None,
+            rate_limit_warning: None,
             stale_after_s: None,
-            least_remembered: None,
+            min_retention_override: None,
         };
         let before = to_value(RuntimeSettings::default()).unwrap();
         let all = changes_between(&before, &to_value(&other).unwrap());

@@ -58,14 +58,14 @@ pub struct RuntimeSettings {
     pub snapshot_every: u32,
     /// Not a setting: warning that the rate limit is too low for these bots, shown in the run's status.
     #[serde(skip)]
-    pub shortage: Option<String>,
+    pub rate_limit_warning: Option<String>,
     /// Not a setting: age at which data polled every minute counts as stale, in seconds of venue time. `None` in real
     /// time, where [`RunState::SILENT_AFTER`](crate::control::RunState::SILENT_AFTER) applies.
     #[serde(skip)]
     pub stale_after_s: Option<NonZeroU32>,
     /// Not a setting: minimum retention of finished trades in tests of the whole program.
     #[serde(skip)]
-    pub least_remembered: Option<Millis>,
+    pub min_retention_override: Option<Millis>,
 }
 
 /// Reaction to a duplicate trade (a second trade for one order).
@@ -114,9 +114,9 @@ impl Default for RuntimeSettings {
             interrupt_patience_s: 90,
             remember_s: 3_600,
             snapshot_every: 100_000,
-            shortage: None,
+            rate_limit_warning: None,
             stale_after_s: None,
-            least_remembered: None,
+            min_retention_override: None,
         }
     }
 }

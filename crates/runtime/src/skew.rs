@@ -13,7 +13,7 @@ const MAX_SAMPLES: usize = 16;
 const MAX_SAMPLE_AGE: Millis = Millis::from_seconds(600);
 /// Clock drift widens the bounds by 1 ms per this many ms. This is twice the drift of a cheap quartz clock.
 const DRIFT_DIVISOR: i64 = 5_000;
-const JUMP_SAMPLES: usize = 2;
+const MIN_JUMP_SAMPLES: usize = 2;
 
 #[derive(Debug, Default)]
 pub(crate) struct SkewWatch {
@@ -116,12 +116,12 @@ impl SkewWatch {
     }
 
     fn find_jump(&mut self, now: Millis) -> Option<Millis> {
-        let earlier = self.samples.len().checked_sub(JUMP_SAMPLES).filter(|earlier| *earlier > 0)?;
+        let earlier = self.samples.len().checked_sub(MIN_JUMP_SAMPLES).filter(|earlier| *earlier > 0)?;
         let bounds = |samples: std::ops::Range<usize>| {
             self.samples.range(samples).map(move |dated| dated.bounds_at(now))
         };
         let newest = bounds(earlier..self.samples.len());
-        let after = find_majority(newest.clone()).filter(|after| after.agreeing == JUMP_SAMPLES)?;
+        let after = find_majority(newest.clone()).filter(|after| after.agreeing == MIN_JUMP_SAMPLES)?;
         let before = find_majority(bounds(0..earlier))?;
         let is_jump = newest.into_iter().all(|bounds| !before.allows(bounds));
         if !is_jump {
@@ -424,8 +424,10 @@ mod tests {
         let noon = Millis::HOUR * 12;
         let prices = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         let (time, recorded_time) = (noon + time, recorded_time.map(|at| noon + at));
-        let reply =
-            Reply::at(PriceAnswer::Record(PriceRecord { time, prices, created_time: recorded_time }), noon);
+        let reply = Reply::without_latency(
+            PriceAnswer::Record(PriceRecord { time, prices, created_time: recorded_time }),
+            noon,
+        );
         let sample = ClockSample::from_price(&reply, noon);
         let bounds = expected.map(|low| Skew { low, high: Millis::MAX });
         assert_eq!(sample.map(|sample| sample.bounds), bounds, "{time} {recorded_time:?}");

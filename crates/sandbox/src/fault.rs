@@ -153,8 +153,8 @@ impl FaultProfile {
         let name = parts.next().unwrap_or_default();
         match name {
             "none" => self.rates.clear(),
-            "mixed" => self.add_all(Fault::mixed_probability),
-            "all" => self.add_all(Fault::default_probability),
+            "mixed" => self.add_all_faults(Fault::mixed_probability),
+            "all" => self.add_all_faults(Fault::default_probability),
             _ => {
                 let fault = Fault::ALL.into_iter().find(|fault| fault.as_str() == name);
                 let fault = fault.ok_or_else(|| FaultError::UnknownName {
@@ -174,7 +174,7 @@ impl FaultProfile {
         }
     }
 
-    fn add_all(&mut self, probability: impl Fn(Fault) -> f64) {
+    fn add_all_faults(&mut self, probability: impl Fn(Fault) -> f64) {
         for fault in Fault::ALL {
             let rate = FaultRate { probability: probability(fault), duration: fault.default_duration() };
             self.rates.insert(fault, rate);

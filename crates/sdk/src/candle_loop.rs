@@ -439,7 +439,7 @@ mod tests {
                 for answer in &*answers {
                     let reason = &answer.signal.reason;
                     assert_eq!(reason.padded_values(), signal.reason.padded_values());
-                    assert!(reason.shares_wording_with(&signal.reason) && !reason.is_truncated());
+                    assert!(reason.wording_ptr_eq(&signal.reason) && !reason.is_truncated());
                 }
             }
         }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 pub struct Condition<'a> {
     /// Path of the sub-strategy or filter that contains the condition, such as `outer.dip`.
     /// Empty if the condition belongs to the strategy itself.
-    pub part: Cow<'a, str>,
+    pub part_path: Cow<'a, str>,
     /// Decision that depends on the condition, such as a buy signal.
     pub role: ConditionRole,
     /// Nesting depth: 0 for a whole condition, 1 for the operands of its `and` or `or`, and so on.

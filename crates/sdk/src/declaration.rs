@@ -80,7 +80,7 @@ pub struct DeclaredSignal {
     /// Expiry of the trade, `None` for the bot's expiry.
     pub expiry: Option<Expiry>,
     /// Comparisons that must all be met. A missing number meets no comparison.
-    pub when: Vec<Comparison>,
+    pub comparisons: Vec<Comparison>,
 }
 
 trait ComputeSeries: Send {
@@ -110,7 +110,7 @@ impl Declaration {
         let entries = rules.as_ref().iter().map(|rule| DeclaredSignal {
             direction: rule.direction(),
             expiry: rule.expiry(),
-            when: rule.comparisons().collect(),
+            comparisons: rule.comparisons().collect(),
         });
         Self { series: series.collect(), entries: entries.collect() }
     }
@@ -149,7 +149,7 @@ impl Declaration {
         expiry: Option<Expiry>,
         when: impl IntoIterator<Item = Comparison>,
     ) -> Self {
-        self.entries.push(DeclaredSignal { direction, expiry, when: when.into_iter().collect() });
+        self.entries.push(DeclaredSignal { direction, expiry, comparisons: when.into_iter().collect() });
         self
     }
 
@@ -226,7 +226,7 @@ impl Comparison {
 impl DeclaredSignal {
     /// Returns whether a candle meets all comparisons. `values` contains one number per series, in series order.
     pub fn is_met_by(&self, values: &[f64]) -> bool {
-        self.when
+        self.comparisons
             .iter()
             .all(|comparison| values.get(comparison.series).is_some_and(|value| comparison.is_met_by(*value)))
     }

@@ -1,6 +1,6 @@
 //! Expiry of a trade: a duration code (`closeType`) and an expiration type.
 
-use crate::interval::{suggest_duration, suggestion_prefix};
+use crate::interval::{format_hint_prefix, suggest_duration};
 use crate::{Interval, Millis};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ pub struct CloseType(u32);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\" is not a duration code: {hint} mm:ss, such as 00:05, or h:mm:ss, such as 1:00:00 (from 1 s to 24 h)",
-    hint = suggestion_prefix(suggestion.as_deref(), "Write")
+    hint = format_hint_prefix(suggestion.as_deref(), "Write")
 )]
 pub struct CloseTypeError {
     text: String,

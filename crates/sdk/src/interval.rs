@@ -14,7 +14,7 @@ pub struct Interval(Millis);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\" is not an interval: {hint} a whole number and a unit (s, m, h or d), such as 5s or 2h, from 1s to 31d",
-    hint = suggestion_prefix(suggestion.as_deref(), "Write")
+    hint = format_hint_prefix(suggestion.as_deref(), "Write")
 )]
 pub struct IntervalError {
     text: String,
@@ -22,7 +22,7 @@ pub struct IntervalError {
 }
 
 /// Returns `did you mean SUGGESTION?` followed by `rest`, or only `use` if there is no suggestion.
-pub(crate) fn suggestion_prefix(suggestion: Option<&str>, rest: &str) -> String {
+pub(crate) fn format_hint_prefix(suggestion: Option<&str>, rest: &str) -> String {
     suggestion.map_or_else(|| "use".to_owned(), |suggestion| format!("did you mean {suggestion}? {rest}"))
 }
 

@@ -131,15 +131,15 @@ pub use millis::Millis;
 pub use money::{Money, MoneyError, MoneyScale, Payout, PayoutError};
 pub use parameters::{Parameter, Parameters};
 pub use reason::{Reason, ReasonTemplate};
-pub use registry::{BuiltStrategy, Registry, RegistryError, StrategyEntry, folder_error};
+pub use registry::{BuiltStrategy, Registry, RegistryError, StrategyEntry, check_build_folder};
 pub use resample::{CoverageRule, LongerCandles, ResampleCounts, ResampleError, Resampler, Staleness};
 pub use series::{CandleSeries, Series, SeriesError, count_closing_before};
-pub use signal::{Direction, DirectionError, FixedText, Outcome, Settlement, Signal};
+pub use signal::{Direction, DirectionError, Outcome, Settlement, Signal, StaticText};
 pub use strategy::{BotContext, BuildError, Strategy, StrategyFactory};
 #[doc(hidden)]
 pub use suggestion::{
-    AliasContext, Counterpart, counterparts, edit_distance, find_key, find_setting, nearest_name,
-    plain_message, rejected_value, suggest,
+    AliasContext, AliasTarget, edit_distance, extract_rejected_value, find_alias_targets, find_key,
+    find_setting, nearest_name, simplify_message, suggest,
 };
 pub use symbol::{CURRENCIES, OTC_SUFFIXES, Symbol, SymbolError, TradingWeek};
 pub use text::{Text, escape_hidden, from_csv_cell, group_thousands, is_hidden, to_csv_cell};

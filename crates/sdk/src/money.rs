@@ -152,7 +152,7 @@ impl Money {
         const FULL_PAYOUT: i64 = 1_000_000; // A payout of 100 %, in units of 1/10,000 percent.
         // Nearly every product fits into 64 bits, where division by a constant compiles to a multiplication.
         let Some(product) = self.0.checked_mul(i64::from(payout.parts())) else {
-            return self.profit_at_wide(payout);
+            return self.profit_at_i128(payout);
         };
         let (quotient, rest) = (product.div_euclid(FULL_PAYOUT), product.rem_euclid(FULL_PAYOUT));
         let up = rest * 2 > FULL_PAYOUT || (rest * 2 == FULL_PAYOUT && quotient % 2 != 0);
@@ -160,7 +160,7 @@ impl Money {
     }
 
     #[cold]
-    fn profit_at_wide(self, payout: Payout) -> Self {
+    fn profit_at_i128(self, payout: Payout) -> Self {
         const FULL_PAYOUT: i128 = 1_000_000;
         let product = i128::from(self.0) * i128::from(payout.parts());
         let (quotient, rest) = (product.div_euclid(FULL_PAYOUT), product.rem_euclid(FULL_PAYOUT));

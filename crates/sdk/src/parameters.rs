@@ -66,7 +66,7 @@ impl Parameter {
 
     /// Sets the range of allowed values. Both ends are allowed.
     #[must_use]
-    pub const fn within(mut self, minimum: f64, maximum: f64) -> Self {
+    pub const fn with_range(mut self, minimum: f64, maximum: f64) -> Self {
         (self.minimum, self.maximum) = (Some(minimum), Some(maximum));
         self
     }
@@ -106,12 +106,12 @@ pub fn describe<P: Parameters>() -> Vec<Parameter> {
 
 /// Parses a parameter struct from a JSON object and checks all ranges. Missing keys get their defaults.
 /// The error message names the key and the allowed values.
-pub fn read<P: Parameters>(values: &Value) -> Result<P, String> {
-    read_with_descriptions(values, &describe::<P>())
+pub fn parse<P: Parameters>(values: &Value) -> Result<P, String> {
+    parse_with_descriptions(values, &describe::<P>())
 }
 
 /// Like [`read`], but takes the parameter descriptions, because creating them takes longer than parsing.
-pub(crate) fn read_with_descriptions<P: Parameters>(
+pub(crate) fn parse_with_descriptions<P: Parameters>(
     values: &Value,
     described: &[Parameter],
 ) -> Result<P, String> {

@@ -159,7 +159,7 @@ impl Reason {
     ///
     /// Usually `true` for reasons of the same rule. If `false`, the texts may still be [equal](Self::has_same_wording).
     #[inline]
-    pub fn shares_wording_with(&self, other: &Self) -> bool {
+    pub fn wording_ptr_eq(&self, other: &Self) -> bool {
         let is_same_count = self.count == other.count;
         match (&self.wording, &other.wording) {
             (Wording::Fixed { text, names }, Wording::Fixed { text: other_text, names: other_names }) => {
@@ -366,7 +366,7 @@ mod tests {
             assert_eq!(reason, own);
             assert_eq!(reason.clone().with("more", 4.0), own.with("more", 4.0));
             for (other_place, other) in reasons().enumerate() {
-                assert_eq!(reason.shares_wording_with(&other), place == other_place);
+                assert_eq!(reason.wording_ptr_eq(&other), place == other_place);
                 assert_eq!(reason.wording_id() == other.wording_id(), place == other_place);
             }
         }

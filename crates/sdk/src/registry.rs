@@ -83,8 +83,8 @@ impl StrategyEntry {
     /// Creates an entry from a strategy type.
     pub fn from_factory<S: StrategyFactory>() -> Self {
         let build = |values: &Value, described: &[Parameter], bot: &BotContext| {
-            let params = parameters::read_with_descriptions(values, described)
-                .map_err(|problem| BuildError::parameters(S::NAME, problem))?;
+            let params = parameters::parse_with_descriptions(values, described)
+                .map_err(|problem| BuildError::invalid_parameters(S::NAME, problem))?;
             let strategy = S::build(params, bot).map_err(|error| error.with_strategy_name(S::NAME))?;
             let declaration = strategy.declaration();
             Ok(BuiltStrategy { strategy: Box::new(strategy), declaration })
@@ -126,7 +126,7 @@ impl StrategyEntry {
         let strategy = name.clone();
         let build = move |values: &Value, described: &[Parameter], bot: &BotContext| {
             let values = parameters::fill_in_defaults(values, described)
-                .map_err(|problem| BuildError::parameters(strategy.as_str(), problem))?;
+                .map_err(|problem| BuildError::invalid_parameters(strategy.as_str(), problem))?;
             build(&values, bot)
         };
         Self {
@@ -214,7 +214,7 @@ impl StrategyEntry {
         let entry = self.for_params(params)?;
         let Some(explain) = &entry.explain else { return entry.build(params, bot) };
         let values = parameters::fill_in_defaults(params, &entry.parameters)
-            .map_err(|problem| BuildError::parameters(entry.name.as_str(), problem))?;
+            .map_err(|problem| BuildError::invalid_parameters(entry.name.as_str(), problem))?;
         explain(&values, bot)
     }
 
@@ -318,7 +318,7 @@ impl Registry {
 ///
 /// This can happen if two packages share their name, version and target folder. Pass `env!("CARGO_MANIFEST_DIR")` of
 /// the program as `built_in`. Returns `None` if the folders match, or if cargo did not start the program.
-pub fn folder_error(built_in: &str) -> Option<String> {
+pub fn check_build_folder(built_in: &str) -> Option<String> {
     describe_folder_mismatch(built_in, &std::env::var("CARGO_MANIFEST_DIR").ok()?)
 }
 
@@ -355,7 +355,7 @@ mod tests {
         StrategyEntry::new(name, "1.0.0", |values, _| {
             Ok(Box::new(Idle(values["period"].as_u64().expect("every parameter has a value") as usize)))
         })
-        .with_parameter(Parameter::new("period", 20).within(1.0, 50.0))
+        .with_parameter(Parameter::new("period", 20).with_range(1.0, 50.0))
     }
 
     #[test]
@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     fn rejects_default_out_of_range_and_duplicate_parameter() {
-        let entry = idle("idle").with_parameter(Parameter::new("level", 101.0).within(0.0, 100.0));
+        let entry = idle("idle").with_parameter(Parameter::new("level", 101.0).with_range(0.0, 100.0));
         let refused = Registry::default().with_entry(entry).unwrap_err().to_string();
         assert!(refused.contains("level = 101") && refused.contains("0 to 100"), "{refused}");
         let entry = idle("idle").with_parameter(Parameter::new("period", 1));
@@ -413,7 +413,7 @@ mod tests {
     #[test]
     fn cargo_runs_tests_in_the_folder_of_their_build() {
         assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some(), "cargo sets the folder of a test");
-        assert_eq!(folder_error(env!("CARGO_MANIFEST_DIR")), None);
-        assert!(folder_error("/home/trader/first").is_some());
+        assert_eq!(check_build_folder(env!("CARGO_MANIFEST_DIR")), None);
+        assert!(check_build_folder("/home/trader/first").is_some());
     }
 }

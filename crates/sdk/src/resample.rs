@@ -61,7 +61,7 @@ pub struct ResampleCounts {
     /// Number of long candles that were built with gaps.
     pub built_with_gaps: u64,
     /// Number of long candles that were not built because too many short candles were missing.
-    pub not_built: u64,
+    pub unbuilt: u64,
 }
 
 /// Frequency and age of stale long candles. A long candle is stale if its successor could not be built.
@@ -85,7 +85,7 @@ struct PartialCandle {
 }
 
 /// Denominator of the minimum market hours of an incomplete long candle: 1/4 of its length.
-const MIN_OPEN_DENOMINATOR: i64 = 4;
+const MIN_MARKET_HOURS_DIVISOR: i64 = 4;
 
 /// Errors in the intervals passed to [`Resampler`] or [`LongerCandles`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -125,7 +125,7 @@ impl CoverageRule {
             Self::Share { week, .. } => match week.open_duration(range) {
                 // The candle is outside the trading week, so the full length of the long candle is expected.
                 Millis::ZERO => (length, true),
-                open => (open, open * MIN_OPEN_DENOMINATOR >= length),
+                open => (open, open * MIN_MARKET_HOURS_DIVISOR >= length),
             },
         }
     }
@@ -172,7 +172,7 @@ impl Resampler {
     /// Ends the long candle in progress if it closes at or before `time`, the open of the next short candle.
     /// Returns the long candle if the [`CoverageRule`] is met. Call this before [`push`](Self::push).
     #[inline]
-    pub fn end_before(&mut self, time: Millis) -> Option<Candle> {
+    pub fn finish_before(&mut self, time: Millis) -> Option<Candle> {
         let partial = self.partial.take_if(|partial| partial.open_time + self.to.length() <= time)?;
         self.build(&partial)
     }
@@ -180,11 +180,11 @@ impl Resampler {
     /// Adds the next short candle and returns the long candle that the short candle completes, if any.
     #[inline]
     pub fn push(&mut self, short: &Candle) -> Option<Candle> {
-        self.end_before(short.time());
+        self.finish_before(short.time());
         let end = short.close_time(self.from);
         match &mut self.partial {
             Some(partial) => partial.add(short),
-            None => self.begin_partial(short),
+            None => self.begin_candle(short),
         }
         self.last_end = Some(end);
         let ended = self.partial.take_if(|partial| partial.open_time + self.to.length() <= end);
@@ -208,7 +208,7 @@ impl Resampler {
         // Index of the first short candle of each long candle.
         let (mut begins, mut begin) = (Vec::new(), 0);
         for (place, candle) in candles.iter().enumerate() {
-            begins.extend(resampler.end_before(candle.time()).map(|_| begin));
+            begins.extend(resampler.finish_before(candle.time()).map(|_| begin));
             if resampler.partial.is_none() {
                 begin = place;
             }
@@ -231,7 +231,7 @@ impl Resampler {
         self.staleness
     }
 
-    fn begin_partial(&mut self, short: &Candle) {
+    fn begin_candle(&mut self, short: &Candle) {
         let open_time = short.time().floor_to(self.to.length());
         let before = open_time..short.time();
         let is_cut_off = self.last_end.is_none() && !self.rule.is_market_closed(&before);
@@ -256,7 +256,7 @@ impl Resampler {
         let is_built = is_whole || has_share;
         self.is_behind = !is_built;
         if !is_built {
-            self.counts.not_built += 1;
+            self.counts.unbuilt += 1;
             return None;
         }
         self.counts.built += 1;
@@ -330,17 +330,17 @@ impl LongerCandles {
     /// Also feeds the longer candles that ended before this candle or end with this candle.
     #[inline]
     pub fn feed_candle(&mut self, candle: &Candle, strategy: &mut dyn Strategy) -> Option<Signal> {
-        self.feed_longer_before(candle, strategy);
+        self.feed_longer_candles_before(candle, strategy);
         let signal = strategy.on_candle(candle);
-        self.feed_longer_after(candle, strategy);
+        self.feed_longer_candles_after(candle, strategy);
         signal
     }
 
     /// Feeds the strategy the longer candles that ended before the bot's next candle, shorter intervals first.
     #[inline]
-    pub fn feed_longer_before(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
+    pub fn feed_longer_candles_before(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
         for resampler in &mut self.resamplers {
-            if let Some(longer) = resampler.end_before(candle.time()) {
+            if let Some(longer) = resampler.finish_before(candle.time()) {
                 strategy.on_longer_candle(resampler.interval(), &longer);
             }
         }
@@ -348,7 +348,7 @@ impl LongerCandles {
 
     /// Feeds the strategy the longer candles that the bot's candle completes, shorter intervals first.
     /// Call this after [`Strategy::on_candle`].
-    pub fn feed_longer_after(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
+    pub fn feed_longer_candles_after(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
         for resampler in &mut self.resamplers {
             if let Some(longer) = resampler.push(candle) {
                 strategy.on_longer_candle(resampler.interval(), &longer);
@@ -369,8 +369,8 @@ impl LongerCandles {
     }
 
     /// Returns the number of longer candles that were not built because too many of the bot's candles are missing.
-    pub fn not_built_count(&self) -> u64 {
-        self.resamplers.iter().map(|resampler| resampler.counts().not_built).sum()
+    pub fn unbuilt_count(&self) -> u64 {
+        self.resamplers.iter().map(|resampler| resampler.counts().unbuilt).sum()
     }
 
     /// Returns the interval whose longer candles were stale most often, with their staleness.
@@ -402,7 +402,7 @@ mod tests {
             let candles = minutes(there.iter().copied());
             let long = candles.iter().filter_map(|candle| resampler.push(candle));
             let found: Vec<i64> = long.map(|long| long.time().get() / 60_000).collect();
-            assert_eq!((found.as_slice(), resampler.counts().not_built), (made, incomplete), "{there:?}");
+            assert_eq!((found.as_slice(), resampler.counts().unbuilt), (made, incomplete), "{there:?}");
         }
     }
 
@@ -441,11 +441,11 @@ mod tests {
         let mut recording = Recording { seen: Vec::new() };
         for candle in minutes([0, 1, 2, 3, 4, 6, 7]) {
             recording.on_candle(&candle);
-            longer.feed_longer_after(&candle, &mut recording);
+            longer.feed_longer_candles_after(&candle, &mut recording);
         }
         let expected = ["0", "1", "2m of 0", "2", "3", "2m of 2", "4m of 0", "4", "6", "7", "2m of 6"];
         assert_eq!(recording.seen, expected);
-        assert_eq!(longer.not_built_count(), 2, "2m of 4, and 4m of 4, which ended with 7");
+        assert_eq!(longer.unbuilt_count(), 2, "2m of 4, and 4m of 4, which ended with 7");
     }
 
     #[test]
@@ -462,7 +462,7 @@ mod tests {
             "2m of 10", "4m of 8", "12",
         ];
         assert_eq!(recording.seen, expected);
-        assert_eq!(longer.not_built_count(), 1, "4m of 4");
+        assert_eq!(longer.unbuilt_count(), 1, "4m of 4");
         // Stale at candles 9 and 10: the last 4m candle is `4m of 0`, which closed at minute 4. Candle 10 closes at 11.
         let (interval, staleness) = longer.worst_staleness().unwrap();
         let expected = Staleness { candles: 5, stale_candles: 2, max_age: Millis::MINUTE * 7 };

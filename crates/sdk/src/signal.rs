@@ -35,20 +35,20 @@ impl Signal {
 
     /// Creates a bet on a higher price. The bet wins if the close price is above the open price.
     #[inline]
-    pub fn buy(reason: impl FixedText) -> Self {
+    pub fn buy(reason: impl StaticText) -> Self {
         Self::new(Direction::Buy, reason.text())
     }
 
     /// Creates a bet on a lower price. The bet wins if the close price is below the open price.
     #[inline]
-    pub fn sell(reason: impl FixedText) -> Self {
+    pub fn sell(reason: impl StaticText) -> Self {
         Self::new(Direction::Sell, reason.text())
     }
 
     /// Adds a named number to the reason. Numbers after the fourth are dropped, and `strategy check` then fails.
     #[must_use]
     #[inline]
-    pub fn with(mut self, name: impl FixedText, value: f64) -> Self {
+    pub fn with(mut self, name: impl StaticText, value: f64) -> Self {
         self.reason = self.reason.with(name.text(), value);
         self
     }
@@ -78,12 +78,12 @@ impl Signal {
     note = "add values that differ from candle to candle as named numbers: `Signal::buy(\"rose\").with(\"change\", change)`",
     note = "for a text known only at run time, create a `ReasonTemplate` in `build` and use it: `Signal::with_reason(direction, template.with_numbers(&[change]))`"
 )]
-pub trait FixedText {
+pub trait StaticText {
     /// Returns the text.
     fn text(self) -> &'static str;
 }
 
-impl FixedText for &'static str {
+impl StaticText for &'static str {
     #[inline]
     fn text(self) -> &'static str {
         self

@@ -201,13 +201,15 @@ pub enum BuildError {
 
 impl BuildError {
     /// Creates an error about the parameters of a strategy.
-    pub fn parameters(strategy: impl Into<String>, problem: impl Into<String>) -> Self {
+    pub fn invalid_parameters(strategy: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Parameters { strategy: strategy.into(), problem: problem.into() }
     }
 
     pub(crate) fn with_strategy_name(self, name: &str) -> Self {
         match self {
-            Self::Parameters { strategy, problem } if strategy.is_empty() => Self::parameters(name, problem),
+            Self::Parameters { strategy, problem } if strategy.is_empty() => {
+                Self::invalid_parameters(name, problem)
+            }
             named => named,
         }
     }
@@ -224,7 +226,7 @@ fn parameters_label(strategy: &str) -> String {
 /// Converts an error message about parameters. Lets [`StrategyFactory::build`] return `Err(format!(..).into())`.
 impl From<String> for BuildError {
     fn from(problem: String) -> Self {
-        Self::parameters("", problem)
+        Self::invalid_parameters("", problem)
     }
 }
 

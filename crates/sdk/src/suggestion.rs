@@ -33,8 +33,8 @@ pub fn nearest_name<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) ->
 
 /// Returns the known key for a misspelt name or an alias (a name that other programs use).
 pub fn find_key<'a>(contexts: &[AliasContext], name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let foreign = contexts.iter().flat_map(|context| counterparts(*context, name));
-    let mut own = foreign.filter_map(Counterpart::key);
+    let foreign = contexts.iter().flat_map(|context| find_alias_targets(*context, name));
+    let mut own = foreign.filter_map(AliasTarget::key);
     let found = own.find_map(|own| known.iter().copied().find(|known| *known == own));
     found.or_else(|| nearest_name(name, known.iter().copied()))
 }
@@ -82,7 +82,7 @@ pub enum AliasContext {
 /// Equivalent of an alias (a name that other programs use).
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
-pub enum Counterpart {
+pub enum AliasTarget {
     /// Key of a configuration section.
     Key {
         /// Section name, `bots` for per-bot keys.
@@ -102,7 +102,7 @@ pub enum Counterpart {
     },
 }
 
-impl Counterpart {
+impl AliasTarget {
     /// Returns the example, the name or the advice.
     pub fn text(&self) -> &str {
         match self {
@@ -129,7 +129,7 @@ struct Alias {
     /// Alias names in lower case, separated by spaces. `_` separates the words of a name.
     names: String,
     #[serde(flatten)]
-    counterpart: Counterpart,
+    counterpart: AliasTarget,
 }
 
 static ALIASES: LazyLock<BTreeMap<AliasContext, Vec<Alias>>> = LazyLock::new(|| {
@@ -141,14 +141,17 @@ fn aliases(context: AliasContext) -> impl Iterator<Item = &'static Alias> {
 }
 
 /// Returns the equivalents of an alias, most common first. Ignores case and treats `-` as `_`.
-pub fn counterparts(context: AliasContext, name: &str) -> impl Iterator<Item = &'static Counterpart> + use<> {
+pub fn find_alias_targets(
+    context: AliasContext,
+    name: &str,
+) -> impl Iterator<Item = &'static AliasTarget> + use<> {
     let plain = name.trim_start_matches('-').to_lowercase().replace('-', "_");
     let is_meant = move |alias: &&Alias| alias.names.split(' ').any(|known| known == plain);
     aliases(context).filter(is_meant).map(|alias| &alias.counterpart)
 }
 
 /// Returns a setting with an example value, `None` if the alias table has no example for this key.
-pub fn find_setting(key: &str) -> Option<&'static Counterpart> {
+pub fn find_setting(key: &str) -> Option<&'static AliasTarget> {
     let mut settings = aliases(AliasContext::Setting).map(|alias| &alias.counterpart);
     settings.find(|setting| setting.key() == Some(key) && setting.text().contains(" = "))
 }
@@ -156,7 +159,7 @@ pub fn find_setting(key: &str) -> Option<&'static Counterpart> {
 /// Rewrites a deserialization error in plain words, without Rust types.
 /// For example, `` invalid type: boolean `true`, expected u32 `` becomes `use a whole number, not true`.
 /// A message in an unknown format stays unchanged.
-pub fn plain_message(message: &str) -> String {
+pub fn simplify_message(message: &str) -> String {
     if message == "not a JSON number" {
         return "use a number: nan and inf are not allowed".to_owned();
     }
@@ -182,7 +185,7 @@ pub fn plain_message(message: &str) -> String {
 }
 
 /// Returns the rejected value in a deserialization error, `None` if the message does not contain the value.
-pub fn rejected_value(message: &str) -> Option<&str> {
+pub fn extract_rejected_value(message: &str) -> Option<&str> {
     let (given, _) = split_message(message)?;
     let is_repeated = given.contains('`') || given.starts_with("string ");
     describe_value(given).filter(|_| is_repeated)
@@ -295,12 +298,12 @@ mod tests {
             (Flag, "--payout", Some("write payout_percent = 85")),
             (Keyword, "start", Some("from_")),
         ] {
-            let found = counterparts(context, name).next().map(Counterpart::text);
+            let found = find_alias_targets(context, name).next().map(AliasTarget::text);
             let is_meant =
                 expected.map_or(found.is_none(), |text| found.is_some_and(|f| f.starts_with(text)));
             assert!(is_meant, "{context:?} {name}: {found:?}");
         }
-        assert_eq!(find_setting("interval").map(Counterpart::text), Some("interval = \"1m\""));
+        assert_eq!(find_setting("interval").map(AliasTarget::text), Some("interval = \"1m\""));
         assert_eq!(find_setting("tf"), None);
     }
 
@@ -321,7 +324,7 @@ mod tests {
     fn check<T: DeserializeOwned>(value: &serde_json::Value, expected: &str) {
         let error = serde_json::from_value::<T>(value.clone()).err().map(|error| error.to_string());
         let error = error.unwrap_or_default();
-        assert_eq!(plain_message(&error), expected, "{error}");
+        assert_eq!(simplify_message(&error), expected, "{error}");
     }
 
     #[test]
@@ -343,17 +346,17 @@ mod tests {
         check::<Table>(&json!({ "numbr": 1 }), "unknown key numbr; the known keys are: number");
         check::<Choice>(&json!("third"), "use one of \"one\", \"other\", not \"third\"");
         check::<Choice>(&json!(true), "use a text in quotes, not true");
-        assert_eq!(plain_message("not a JSON number"), "use a number: nan and inf are not allowed");
+        assert_eq!(simplify_message("not a JSON number"), "use a number: nan and inf are not allowed");
         let list = "invalid length 2, expected struct Volatility with 3 elements";
-        assert_eq!(plain_message(list), "use a table, as { key = value }");
-        assert_eq!(plain_message("the end is missing"), "the end is missing");
+        assert_eq!(simplify_message(list), "use a table, as { key = value }");
+        assert_eq!(simplify_message("the end is missing"), "the end is missing");
     }
 
     #[test]
     fn finds_the_value_in_the_message() {
-        assert_eq!(rejected_value("invalid type: boolean `true`, expected u32"), Some("true"));
-        assert_eq!(rejected_value("invalid type: string \"a\", expected u32"), Some("\"a\""));
-        assert_eq!(rejected_value("invalid type: sequence, expected u32"), None);
-        assert_eq!(rejected_value("missing field `a`"), None);
+        assert_eq!(extract_rejected_value("invalid type: boolean `true`, expected u32"), Some("true"));
+        assert_eq!(extract_rejected_value("invalid type: string \"a\", expected u32"), Some("\"a\""));
+        assert_eq!(extract_rejected_value("invalid type: sequence, expected u32"), None);
+        assert_eq!(extract_rejected_value("missing field `a`"), None);
     }
 }

@@ -16,7 +16,7 @@ use candlewick_search::sweep::{
     TrialJournal,
 };
 use candlewick_search::walk_forward::{
-    ChosenSet, Robustness, WalkForward, WalkForwardData, Window, WindowEnd, WindowResult, WindowScheme,
+    ChosenSet, Robustness, WalkForward, WalkForwardData, Window, WindowOutcome, WindowResult, WindowScheme,
     WindowSettings, join_tests,
 };
 use candlewick_simulator::{OpenRounding, SimulationSettings};
@@ -116,7 +116,7 @@ impl Walk {
             scheme: WindowScheme::Rolling,
             train: Millis::DAY * 14,
             test: Millis::DAY * 4,
-            gap: course.purge(),
+            gap: course.purge_gap(),
         };
         let windows = layout.windows(&course.span()).unwrap();
         let walk =
@@ -133,8 +133,8 @@ fn step(walk: &WalkForward<'_>, window: &Window) -> WindowResult {
     let folder = tempfile::tempdir().unwrap();
     let (mut journal, known) = TrialJournal::open(&folder.path().join("trials.jsonl"), &json!({})).unwrap();
     match walk.run_window(window, &mut journal, known, &mut |_| ControlFlow::Continue(())).unwrap() {
-        WindowEnd::Done(step) => *step,
-        WindowEnd::Stopped => panic!("the run was not stopped"),
+        WindowOutcome::Done(step) => *step,
+        WindowOutcome::Stopped => panic!("the run was not stopped"),
     }
 }
 

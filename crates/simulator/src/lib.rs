@@ -62,7 +62,7 @@ pub use latency::RecordedLatency;
 pub use market::{Market, check_expiry, coarse_periods};
 pub use moments::TradeTimes;
 pub use order::{Answer, AnswerKind, Opening, Order, Refusal, SettledTrade, UnsettledTrade, VenueEvent};
-pub use order_outcome::{outcome_of, profit_of};
+pub use order_outcome::{trade_outcome, trade_profit};
 pub use outcome_table::OutcomeTable;
 pub use path::{PathPrice, PriceMoment, PricePath};
 pub use settings::{DrawRule, OpenRounding, PathKind, SimulationSettings, SimulatorError};

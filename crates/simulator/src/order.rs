@@ -76,7 +76,7 @@ pub struct UnsettledTrade {
 
 impl VenueEvent {
     #[inline]
-    pub fn at(&self) -> Millis {
+    pub fn time(&self) -> Millis {
         match self {
             Self::Answered(answer) => answer.at,
             Self::Settled(trade) => trade.known_at,

@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 /// A BUY wins if the close price is above the open price, a SELL if the close price is below. If [`compare_prices`]
 /// considers both prices equal, the trade is a draw, or a loss with [`DrawRule::Loss`].
 #[inline]
-pub fn outcome_of(direction: Direction, open_price: f64, close_price: f64, draw: DrawRule) -> Outcome {
+pub fn trade_outcome(direction: Direction, open_price: f64, close_price: f64, draw: DrawRule) -> Outcome {
     match (compare_prices(close_price, open_price), direction, draw) {
         (Ordering::Equal, _, DrawRule::Refund) => Outcome::Draw,
         (Ordering::Greater, Direction::Buy, _) | (Ordering::Less, Direction::Sell, _) => Outcome::Won,
@@ -21,7 +21,7 @@ pub fn outcome_of(direction: Direction, open_price: f64, close_price: f64, draw:
 }
 
 #[inline]
-pub fn profit_of(outcome: Outcome, stake: Money, payout: Payout) -> Money {
+pub fn trade_profit(outcome: Outcome, stake: Money, payout: Payout) -> Money {
     match outcome {
         Outcome::Won => stake.profit_at(payout),
         Outcome::Lost => -stake,
@@ -87,14 +87,14 @@ impl<'a> QuotedOrder<'a> {
         let open_price = self.entry.to_price().map(|priced| entry_price(priced, order.direction));
         let close_price = self.exit.to_price().map(|priced| exit_price(priced, order.direction));
         let outcome = match (open_price, close_price) {
-            (Some(open), Some(close)) => outcome_of(order.direction, open, close, settings.draw),
+            (Some(open), Some(close)) => trade_outcome(order.direction, open, close, settings.draw),
             (None, _) | (_, None) => Outcome::Cancelled,
         };
         let trade = SettledTrade {
             number: order.number,
             known_at: opening.close_time + settings.settle_delay_ms,
             outcome,
-            profit: profit_of(outcome, order.stake, opening.payout),
+            profit: trade_profit(outcome, order.stake, opening.payout),
             open_price,
             close_price,
             open_time: opening.open_time,
@@ -132,9 +132,9 @@ mod tests {
     use DrawRule::{Loss, Refund};
 
     fn check(direction: Direction, prices: (f64, f64), draw: DrawRule, expected: (Outcome, i64)) {
-        let outcome = outcome_of(direction, prices.0, prices.1, draw);
+        let outcome = trade_outcome(direction, prices.0, prices.1, draw);
         let payout = Payout::from_parts(850_000).unwrap();
-        let profit = profit_of(outcome, Money::from_minor(1_000), payout);
+        let profit = trade_profit(outcome, Money::from_minor(1_000), payout);
         assert_eq!((outcome, profit.minor()), expected);
     }
 

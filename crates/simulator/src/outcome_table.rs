@@ -2,7 +2,7 @@
 
 use crate::moments::TradeTimes;
 use crate::order::{Opening, Order, Refusal};
-use crate::order_outcome::{OrderOutcome, QuotedOrder, profit_of};
+use crate::order_outcome::{OrderOutcome, QuotedOrder, trade_profit};
 use crate::path::PricePath;
 use crate::{Market, SettledTrade, SimulationSettings, SimulatorError};
 use candlewick_sdk::{
@@ -72,7 +72,7 @@ impl OutcomeTable {
         }
         let path = PricePath::new(market, settings)?;
         let outcomes = candles.candles().iter().map(|_| AtomicU8::new(0)).collect();
-        let constant_delays = delays(expiry, candles, settings);
+        let constant_delays = compute_fixed_delays(expiry, candles, settings);
         let (settings, candles) = (settings.clone(), candles.clone());
         Ok(Some(Self { path, settings, expiry, candles, constant_delays, outcomes }))
     }
@@ -85,7 +85,7 @@ impl OutcomeTable {
         self.path.symbol()
     }
 
-    pub(crate) fn outcome_of(&self, order: &Order) -> Option<OrderOutcome> {
+    pub(crate) fn order_outcome(&self, order: &Order) -> Option<OrderOutcome> {
         if order.expiry != self.expiry || order.symbol != self.symbol() {
             return None;
         }
@@ -105,7 +105,7 @@ impl OutcomeTable {
             number: order.number,
             known_at: close_time + self.settings.settle_delay_ms,
             outcome,
-            profit: profit_of(outcome, order.stake, payout),
+            profit: trade_profit(outcome, order.stake, payout),
             open_price: None,
             close_price: None,
             open_time,
@@ -132,7 +132,10 @@ impl OutcomeTable {
             Direction::Sell => KIND_BITS,
         };
         let bits = outcomes.load(Ordering::Relaxed) >> shift & KIND_MASK;
-        Some(OutcomeKind::from_bits(bits).unwrap_or_else(|| self.compute(outcomes, direction, close, shift)))
+        Some(
+            OutcomeKind::from_bits(bits)
+                .unwrap_or_else(|| self.compute_outcome_kind(outcomes, direction, close, shift)),
+        )
     }
 
     #[inline]
@@ -150,7 +153,13 @@ impl OutcomeTable {
     }
 
     #[cold]
-    fn compute(&self, outcomes: &AtomicU8, direction: Direction, close: Millis, shift: u32) -> OutcomeKind {
+    fn compute_outcome_kind(
+        &self,
+        outcomes: &AtomicU8,
+        direction: Direction,
+        close: Millis,
+        shift: u32,
+    ) -> OutcomeKind {
         let order = Order {
             number: 0,
             symbol: self.path.symbol(),
@@ -200,7 +209,11 @@ impl OutcomeKind {
 }
 
 /// Returns the delays from a decision to the open and to the close, `None` if they may vary between candles.
-fn delays(expiry: Expiry, candles: &CandleSeries, settings: &SimulationSettings) -> Option<(Millis, Millis)> {
+fn compute_fixed_delays(
+    expiry: Expiry,
+    candles: &CandleSeries,
+    settings: &SimulationSettings,
+) -> Option<(Millis, Millis)> {
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => {}
         ExpirationType::CandleClose | ExpirationType::NextCandle => return None,
@@ -334,14 +347,14 @@ mod tests {
     fn table_ignores_other_expiries_symbols_and_times() {
         let table = minute_table();
         let own = first_order(&table, 1);
-        assert!(table.outcome_of(&own).is_some());
+        assert!(table.order_outcome(&own).is_some());
         let longer = Expiry { close_type: "02:00".parse().unwrap(), ..own.expiry };
         for other in [
             Order { expiry: longer, ..own },
             Order { symbol: "ETHUSDT".parse().unwrap(), ..own },
             Order { time: Millis::MINUTE + Millis::new(1), ..own },
         ] {
-            assert_eq!(table.outcome_of(&other), None, "{other:?}");
+            assert_eq!(table.order_outcome(&other), None, "{other:?}");
         }
     }
 

@@ -86,7 +86,7 @@ impl PricePath {
     }
 
     #[inline]
-    pub(crate) fn is_for(&self, symbol: &Symbol) -> bool {
+    pub(crate) fn has_symbol(&self, symbol: &Symbol) -> bool {
         self.symbol == *symbol
     }
 

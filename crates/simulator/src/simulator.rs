@@ -2,7 +2,7 @@
 #![allow(clippy::inline_always, reason = "writes outcomes directly into their queue: docs/performance.md")]
 
 use crate::order::{Answer, AnswerKind, Order, Refusal, SettledTrade, UnsettledTrade, VenueEvent};
-use crate::order_outcome::{OrderOutcome, QuotedOrder, profit_of};
+use crate::order_outcome::{OrderOutcome, QuotedOrder, trade_profit};
 use crate::outcome_table::{OutcomeTable, TableTrade};
 use crate::path::{PathPrice, PriceMoment, PricePath};
 use crate::queue::DueQueue;
@@ -119,16 +119,16 @@ impl Simulator {
             return answer;
         }
         let Self { settings, paths, state, .. } = self;
-        let Some(path) = paths.iter().find(|path| path.is_for(&order.symbol)) else {
-            return state.enqueue_rare(order, at, OrderOutcome::Refused(Refusal::UnknownSymbol));
+        let Some(path) = paths.iter().find(|path| path.has_symbol(&order.symbol)) else {
+            return state.enqueue_cold(order, at, OrderOutcome::Refused(Refusal::UnknownSymbol));
         };
         if !state.covers(order.stake, at) {
-            return state.enqueue_rare(order, at, OrderOutcome::Refused(Refusal::InsufficientBalance));
+            return state.enqueue_cold(order, at, OrderOutcome::Refused(Refusal::InsufficientBalance));
         }
         let quoted = QuotedOrder::new(order, at, path, settings);
         match quoted.unsettled_outcome() {
             None => state.enqueue(order, at, quoted.settled_outcome()),
-            Some(outcome) => state.enqueue_rare(order, at, outcome),
+            Some(outcome) => state.enqueue_cold(order, at, outcome),
         }
     }
 
@@ -136,7 +136,7 @@ impl Simulator {
     /// `inline(never)`, because inlining makes [`submit`](Self::submit) copy the outcomes of other orders.
     #[inline(never)]
     fn submit_precomputed(&mut self, order: &Order, at: Millis) -> Option<Answer> {
-        let outcome = self.tables.iter().find_map(|table| table.outcome_of(order))?;
+        let outcome = self.tables.iter().find_map(|table| table.order_outcome(order))?;
         let insufficient = OrderOutcome::Refused(Refusal::InsufficientBalance);
         let outcome = if self.state.covers(order.stake, at) { outcome } else { insufficient };
         Some(self.state.enqueue(order, at, outcome))
@@ -159,7 +159,7 @@ impl Simulator {
         let answered_at = time + self.settings.latency_ms;
         if stake != self.last_profits.0 {
             let payout = self.settings.payout_of(table.symbol());
-            self.last_profits = (stake, Outcome::ALL.map(|outcome| profit_of(outcome, stake, payout)));
+            self.last_profits = (stake, Outcome::ALL.map(|outcome| trade_profit(outcome, stake, payout)));
         }
         let profit = self.last_profits.1[outcome as usize];
         wallet.book_profit(profit);
@@ -246,7 +246,7 @@ impl VenueState {
     }
 
     #[cold]
-    fn enqueue_rare(&mut self, order: &Order, at: Millis, outcome: OrderOutcome) -> Answer {
+    fn enqueue_cold(&mut self, order: &Order, at: Millis, outcome: OrderOutcome) -> Answer {
         self.enqueue(order, at, outcome)
     }
 

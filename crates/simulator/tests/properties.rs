@@ -105,7 +105,7 @@ fn run(settings: SimulationSettings, minutes: &[i64], orders: &[Order]) -> (Simu
     let mut pop_all = |venue: &mut Simulator, now: Millis| {
         while let Some(due) = venue.next_due().filter(|due| *due <= now) {
             let event = venue.pop_due(now).unwrap();
-            assert_eq!(event.at(), due);
+            assert_eq!(event.time(), due);
             steps.push(Step { event, balance: venue.balance(), open_stakes: venue.open_stakes() });
         }
         assert_eq!(venue.pop_due(now), None);
@@ -220,7 +220,7 @@ proptest! {
         let orders: Vec<_> = orders.into_iter().filter(|order| order.time < end).collect();
         let known = |steps: Vec<Step>| {
             let events = steps.into_iter().map(|step| step.event);
-            events.filter(|event| event.at() <= end - Millis::SECOND).collect::<Vec<_>>()
+            events.filter(|event| event.time() <= end - Millis::SECOND).collect::<Vec<_>>()
         };
         let (_, whole) = run(settings.clone(), &minutes, &orders);
         let (_, part) = run(settings, prefix, &orders);

@@ -1,6 +1,6 @@
 //! Duration of the ruin calculation, which runs at startup for ladders and must not delay it.
 
-use candlewick_statistics::{MAX_MONEY, RuinQuestion, StakePlan, ruin};
+use candlewick_statistics::{MAX_MONEY, RuinParameters, StakePlan, ruin};
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 
@@ -17,7 +17,7 @@ fn ruin_of_plans(criterion: &mut Criterion) {
         ("recovering all, 6 levels, 1000 trades", ladder(2.176, 6), 1_000),
         ("soros of 3 wins, 1000 trades", soros, 1_000),
     ] {
-        let question = RuinQuestion {
+        let question = RuinParameters {
             balance: 200_000,
             minimum_stake: 100,
             win_probability: 1.0 / 1.85,

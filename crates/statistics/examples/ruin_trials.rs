@@ -5,7 +5,7 @@
 #![allow(clippy::print_stdout, reason = "the table is what it is for")]
 
 use candlewick_statistics::{
-    MAX_MONEY, RuinQuestion, RuinTrials, StakePlan, StatisticsError, required_balance, ruin, simulate_ruin,
+    MAX_MONEY, RuinParameters, RuinTrials, StakePlan, StatisticsError, required_balance, ruin, simulate_ruin,
 };
 
 const SEED: u64 = 20_261_121;
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("| plan | balance | wins | within | chain | its error | trials | standard errors |");
     println!("|---|---|---|---|---|---|---|---|");
     let (mut strangers, mut farthest, mut seed) = (Vec::new(), 0.0_f64, SEED);
-    let mut compare = |name: &str, wins: &str, question: &RuinQuestion, plan: &StakePlan| {
+    let mut compare = |name: &str, wins: &str, question: &RuinParameters, plan: &StakePlan| {
         let chain = ruin(question, plan)?;
         // Every comparison uses different random numbers.
         seed += THREADS;
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let allowed = chain.error() + 3.0 * (probability * (1.0 - probability) / paths as f64).sqrt();
         let away = trials.standard_errors_from(probability);
         farthest = farthest.max(away);
-        let RuinQuestion { balance, horizon_trades, .. } = question;
+        let RuinParameters { balance, horizon_trades, .. } = question;
         if (probability - trials.ruined_share()).abs() > allowed {
             strangers.push(format!("{name} at {wins} within {horizon_trades}"));
         }
@@ -59,15 +59,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 println!("| {name} | none is enough | {wins} | 300 | | | | |");
                 continue;
             };
-            compare(name, wins, &RuinQuestion { balance, ..asked }, &plan)?;
+            compare(name, wins, &RuinParameters { balance, ..asked }, &plan)?;
         }
     }
     println!("\nfarthest: {farthest:.2} standard errors");
     if strangers.is_empty() { Ok(()) } else { Err(strangers.join(", ").into()) }
 }
 
-const fn question(balance: u64, win_probability: f64, horizon_trades: u32) -> RuinQuestion {
-    RuinQuestion {
+const fn question(balance: u64, win_probability: f64, horizon_trades: u32) -> RuinParameters {
+    RuinParameters {
         balance,
         minimum_stake: 100,
         win_probability,
@@ -79,7 +79,7 @@ const fn question(balance: u64, win_probability: f64, horizon_trades: u32) -> Ru
 
 /// Runs the simulation on several threads, each with its own seed.
 fn on_threads(
-    (question, plan): (&RuinQuestion, &StakePlan),
+    (question, plan): (&RuinParameters, &StakePlan),
     seed: u64,
     paths: u64,
 ) -> Result<RuinTrials, StatisticsError> {

@@ -57,7 +57,7 @@ impl AlphaBudget {
     }
 
     /// Returns the weight of the pool of all trades, 0 if the pool is not judged.
-    pub const fn weight_of_all_bots(&self) -> f64 {
+    pub const fn joint_verdict_weight(&self) -> f64 {
         self.whole
     }
 
@@ -125,7 +125,7 @@ mod tests {
             let found = budget.weight(name).unwrap();
             assert!((found - weight).abs() < 1e-15, "{name}: {found}, not {weight}");
         }
-        assert_eq!(budget.weight_of_all_bots(), whole);
+        assert_eq!(budget.joint_verdict_weight(), whole);
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
                 let least = |name: &str| starts[names.iter().position(|known| *known == name).unwrap()].least;
                 let total = |budget: &AlphaBudget, starts: &[Start; 5]| {
                     let worth = |place: usize| budget.weight(names[place]).unwrap_or(0.0) * starts[place].second;
-                    (0..5).map(worth).sum::<f64>() + budget.weight_of_all_bots()
+                    (0..5).map(worth).sum::<f64>() + budget.joint_verdict_weight()
                 };
                 let is_first = budget == AlphaBudget::default();
                 let before = if is_first { 1.0 } else { total(&budget, &starts) };

@@ -112,7 +112,7 @@ fn sum_of_products(ratios: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// Maximum number of trades for [`poisson_binomial_p_value`], which takes quadratic time.
-pub const MAX_MIXED_TRADES: usize = 10_000;
+pub const MAX_POISSON_BINOMIAL_TRADES: usize = 10_000;
 
 /// Returns the exact one-sided p-value `P(X >= won)`, where trade `i` wins with probability `nulls[i]`.
 ///
@@ -125,8 +125,8 @@ pub fn poisson_binomial_p_value(won: u64, nulls: &[f64]) -> Result<f64, Statisti
     if nulls.is_empty() {
         return Err(StatisticsError::NoTrades);
     }
-    if nulls.len() > MAX_MIXED_TRADES {
-        return Err(StatisticsError::TooManyTrades { trades, most: MAX_MIXED_TRADES as u64 });
+    if nulls.len() > MAX_POISSON_BINOMIAL_TRADES {
+        return Err(StatisticsError::TooManyTrades { trades, most: MAX_POISSON_BINOMIAL_TRADES as u64 });
     }
     if won > trades {
         return Err(StatisticsError::MoreWonThanTrades { won, trades });
@@ -212,10 +212,10 @@ mod tests {
 
     #[test]
     fn rejects_too_many_trades_and_invalid_numbers() {
-        let mut nulls = vec![0.5; MAX_MIXED_TRADES];
+        let mut nulls = vec![0.5; MAX_POISSON_BINOMIAL_TRADES];
         assert_eq!(poisson_binomial_p_value(0, &nulls), Ok(1.0));
         nulls.push(0.5);
-        let most = MAX_MIXED_TRADES as u64;
+        let most = MAX_POISSON_BINOMIAL_TRADES as u64;
         let many = StatisticsError::TooManyTrades { trades: most + 1, most };
         assert_eq!(poisson_binomial_p_value(u64::MAX, &nulls), Err(many));
         assert_eq!(poisson_binomial_p_value(0, &[]), Err(StatisticsError::NoTrades));

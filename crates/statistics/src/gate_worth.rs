@@ -51,7 +51,7 @@ pub fn gate_worth(
         return Err(StatisticsError::TooFew { what: "draws", found: 0, needed: 1 });
     }
     let gate = TradeGate::new(rule)?;
-    let order = order_steps(trades);
+    let order = build_replay_steps(trades);
     let actual = mean_of_real_trades(&gate, (trades, &order), &returns);
     let count = trades.len();
     let mut worth = GateWorth {
@@ -93,7 +93,7 @@ pub fn gate_worth(
 type ReplayStep = (usize, bool);
 
 /// Sorts decisions and results by time. At equal times, results come first. A result always follows its own decision.
-fn order_steps(trades: &[GatedTrade]) -> Vec<ReplayStep> {
+fn build_replay_steps(trades: &[GatedTrade]) -> Vec<ReplayStep> {
     let mut steps: Vec<(i64, bool, usize)> = Vec::with_capacity(2 * trades.len());
     for (place, trade) in trades.iter().enumerate() {
         steps.push((trade.decided_at, true, place));

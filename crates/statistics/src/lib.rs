@@ -60,16 +60,16 @@ mod verdict;
 mod win_rate;
 
 pub use alpha_budget::{AlphaBudget, BudgetedBot};
-pub use binomial::{MAX_MIXED_TRADES, binomial_p_value, poisson_binomial_p_value};
+pub use binomial::{MAX_POISSON_BINOMIAL_TRADES, binomial_p_value, poisson_binomial_p_value};
 pub use break_even::{MeanBreakEven, StakeWithPayout, break_even, kelly_fraction, mixed_break_even};
-pub use change_detector::{ChangeDetector, WatchStake};
+pub use change_detector::{ChangeDetector, DetectorStake};
 pub use confidence_sequence::{ConfidenceSequence, OpenBets, OpenTrade, RunningWinRate};
 pub use direction_baseline::{DirectedTrade, DirectionBaseline, TradeSide, direction_baseline};
 pub use gate_worth::{GateWorth, GatedTrade, gate_worth};
 pub use metrics::{
-    Drawdown, Expectancy, OpenTime, RunsTest, SharpeSample, StreakTracker, Streaks, calmar, deflated_sharpe,
-    expectancy, exposure, longest_streaks, max_drawdown, probabilistic_sharpe, profit_factor, runs_test,
-    sharpe, sortino, streak_probability,
+    Drawdown, Expectancy, OpenPeriod, RunsTest, SharpeSample, StreakTracker, Streaks, calmar,
+    deflated_sharpe, expectancy, exposure, longest_streaks, max_drawdown, probabilistic_sharpe,
+    profit_factor, runs_test, sharpe, sortino, streak_probability,
 };
 pub use overfitting::{
     BestOfMany, Bootstrap, MAX_BLOCKS, Overfitting, ReturnSource, Split, VariantReturns, benjamini_hochberg,
@@ -77,16 +77,16 @@ pub use overfitting::{
 };
 pub use planner::{MAX_PLANNED_TRADES, TradePlan};
 pub use ruin::{
-    MAX_HORIZON_TRADES, MAX_MONEY, RecoveryGoal, Ruin, RuinQuestion, StakePlan, recovery_cost,
+    MAX_HORIZON_TRADES, MAX_MONEY, RecoveryGoal, RuinCurve, RuinParameters, StakePlan, recovery_cost,
     required_balance, ruin,
 };
 pub use shrinkage::{GroupMoments, shrink_to_overall_mean};
 pub use simulation::{
     BlockBootstrap, BlockLength, MoneyStop, OversizedStake, PathBatch, RuinTrials, Stops, StreamDependence,
-    StreamEvent, TradeStream, VerdictRates, WalletLimits, best_block_length, simulate_limited_ruin,
-    simulate_ruin,
+    StreamEvent, TradeStream, VerdictRates, WalletLimits, best_block_length, simulate_ruin,
+    simulate_ruin_with_limits,
 };
-pub use sprt::{Sprt, SprtAnswer};
+pub use sprt::{Sprt, SprtDecision};
 pub use statistics_error::StatisticsError;
 pub use trade_gate::{GateDecision, GateOpening, GateRule, GateState, TradeGate};
 pub use verdict::{EdgeTest, EdgeTestPlan, NotionalStake, Overlap, Verdict};

@@ -124,9 +124,10 @@ mod tests {
         // Ten points at payout 85 are 0.185 of the stake.
         let verdict = EdgeTestPlan::new(0.05, 0.05, 0.185).unwrap();
         let exact = plan.exact_trades_needed().unwrap();
-        let trades = plan.simulate_verdicts(verdict, 1, 400, 2_000).unwrap().trades_until_shown(0.8).unwrap();
+        let trades =
+            plan.simulate_verdicts(verdict, 1, 400, 2_000).unwrap().trades_until_edge_shown(0.8).unwrap();
         assert!(trades > exact && trades < 3 * exact, "{trades} against {exact}");
-        assert_eq!(plan.simulate_verdicts(verdict, 1, 100, 20).unwrap().trades_until_shown(0.8), None);
+        assert_eq!(plan.simulate_verdicts(verdict, 1, 100, 20).unwrap().trades_until_edge_shown(0.8), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::statistics_error::check_payout;
 use crate::{EdgeTestPlan, StatisticsError};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SprtAnswer {
+pub enum SprtDecision {
     Edge,
     NoEdge,
     Undecided,
@@ -24,25 +24,25 @@ pub enum SprtAnswer {
 pub struct Sprt {
     plan: EdgeTestPlan,
     log_ratio: f64,
-    answer: SprtAnswer,
+    answer: SprtDecision,
 }
 
 impl Sprt {
     pub const fn new(plan: EdgeTestPlan) -> Self {
-        Self { plan, log_ratio: 0.0, answer: SprtAnswer::Undecided }
+        Self { plan, log_ratio: 0.0, answer: SprtDecision::Undecided }
     }
 
-    pub fn on_win(&mut self, payout_fraction: f64) -> Result<SprtAnswer, StatisticsError> {
+    pub fn on_win(&mut self, payout_fraction: f64) -> Result<SprtDecision, StatisticsError> {
         let (null, alternative) = self.rates(payout_fraction)?;
         Ok(self.add((alternative / null).ln()))
     }
 
-    pub fn on_loss(&mut self, payout_fraction: f64) -> Result<SprtAnswer, StatisticsError> {
+    pub fn on_loss(&mut self, payout_fraction: f64) -> Result<SprtDecision, StatisticsError> {
         let (null, alternative) = self.rates(payout_fraction)?;
         Ok(self.add(((1.0 - alternative) / (1.0 - null)).ln()))
     }
 
-    pub const fn answer(&self) -> SprtAnswer {
+    pub const fn decision(&self) -> SprtDecision {
         self.answer
     }
 
@@ -60,14 +60,14 @@ impl Sprt {
         }
     }
 
-    fn add(&mut self, log_ratio: f64) -> SprtAnswer {
+    fn add(&mut self, log_ratio: f64) -> SprtDecision {
         self.log_ratio += log_ratio;
         let (alpha, beta) = (self.plan.alpha(), self.plan.beta());
-        if self.answer == SprtAnswer::Undecided {
+        if self.answer == SprtDecision::Undecided {
             if self.log_ratio >= ((1.0 - beta) / alpha).ln() {
-                self.answer = SprtAnswer::Edge;
+                self.answer = SprtDecision::Edge;
             } else if self.log_ratio <= (beta / (1.0 - alpha)).ln() {
-                self.answer = SprtAnswer::NoEdge;
+                self.answer = SprtDecision::NoEdge;
             }
         }
         self.answer
@@ -84,10 +84,10 @@ mod tests {
         let plan = EdgeTestPlan::new(0.05, 0.2, 0.1).unwrap();
         let (mut up, mut down) = (Sprt::new(plan), Sprt::new(plan));
         let wins: Vec<_> = (0..30).map(|_| up.on_win(1.0).unwrap()).collect();
-        assert_eq!((wins[28], wins[29]), (SprtAnswer::Undecided, SprtAnswer::Edge));
+        assert_eq!((wins[28], wins[29]), (SprtDecision::Undecided, SprtDecision::Edge));
         let losses: Vec<_> = (0..15).map(|_| down.on_loss(1.0).unwrap()).collect();
-        assert_eq!((losses[13], losses[14]), (SprtAnswer::Undecided, SprtAnswer::NoEdge));
-        (0..60).for_each(|_| assert_eq!(up.on_loss(1.0), Ok(SprtAnswer::Edge)));
+        assert_eq!((losses[13], losses[14]), (SprtDecision::Undecided, SprtDecision::NoEdge));
+        (0..60).for_each(|_| assert_eq!(up.on_loss(1.0), Ok(SprtDecision::Edge)));
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub enum StorageError {
 }
 
 impl StorageError {
-    pub const fn advice(&self) -> Option<&'static str> {
+    pub const fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Refused { .. } => Some(
                 "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_SESSION_TOKEN (if used), \

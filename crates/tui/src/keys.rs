@@ -113,9 +113,9 @@ impl Ui {
             KeyCode::Char('h') => self.confirm_halt(view),
             KeyCode::Char('r') => self.confirm_resume(view),
             KeyCode::Char('?') | KeyCode::F(1) => self.is_help_open = true,
-            KeyCode::Tab | KeyCode::Right => self.go_to(self.pane.cycle(1)),
-            KeyCode::BackTab | KeyCode::Left => self.go_to(self.pane.cycle(Pane::ALL.len() - 1)),
-            KeyCode::Char(digit @ '1'..='5') => self.go_to(Pane::ALL[digit as usize - '1' as usize]),
+            KeyCode::Tab | KeyCode::Right => self.select_pane(self.pane.cycle(1)),
+            KeyCode::BackTab | KeyCode::Left => self.select_pane(self.pane.cycle(Pane::ALL.len() - 1)),
+            KeyCode::Char(digit @ '1'..='5') => self.select_pane(Pane::ALL[digit as usize - '1' as usize]),
             KeyCode::Up if self.pane == Pane::Log => self.scroll = self.scroll.saturating_add(1),
             KeyCode::Down if self.pane == Pane::Log => self.scroll = self.scroll.saturating_sub(1),
             KeyCode::Down => self.scroll = self.scroll.saturating_add(1),
@@ -125,7 +125,7 @@ impl Ui {
         None
     }
 
-    fn go_to(&mut self, pane: Pane) {
+    fn select_pane(&mut self, pane: Pane) {
         (self.pane, self.scroll) = (pane, 0);
     }
 

@@ -49,12 +49,12 @@ impl Palette {
 }
 
 /// Formats a time as `12:03:22` (UTC).
-pub(crate) fn clock_time(at: Millis) -> String {
+pub(crate) fn format_clock_time(at: Millis) -> String {
     format_time(at, "%H:%M:%S")
 }
 
 /// Formats a time as `01-05 12:03:22` (UTC).
-pub(crate) fn date_time(at: Millis) -> String {
+pub(crate) fn format_date_time(at: Millis) -> String {
     format_time(at, "%m-%d %H:%M:%S")
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn format_signed(scale: MoneyScale, money: Money) -> String {
     format!("{sign}{}", scale.format(money))
 }
 
-pub(crate) fn percent(share: f64) -> String {
+pub(crate) fn format_percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 

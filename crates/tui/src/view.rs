@@ -293,7 +293,7 @@ fn action_line(action: &Action, received: Millis, facts: &RunFacts) -> Option<Lo
         }
         Action::Refuse(refused) => {
             let lateness = Lateness::new((refused.decision_time, received), Millis::MAX, None);
-            let rule = refused.rule.with_lateness(refused.rule.describe(), lateness);
+            let rule = refused.rule.add_lateness(refused.rule.describe(), lateness);
             let text = format!("{} {} rejected: {rule}", bot(refused.bot.index()), refused.direction);
             Some(LogLine::new(refused.decision_time, Tone::Dim, &text))
         }

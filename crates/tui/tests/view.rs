@@ -81,7 +81,7 @@ fn overview() -> Overview {
             profit: money(-200),
             break_even: Some(1.0 / 1.8),
             edge: EdgeVerdict::Open,
-            estimated_more_trades: Some(1_200),
+            estimated_remaining_trades: Some(1_200),
             evidence: 0.98,
             needed_evidence: Some(20.0),
             evidence_against: 1.01,

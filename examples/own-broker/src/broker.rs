@@ -4,8 +4,8 @@ use crate::market::{SYMBOL, price_at};
 use async_trait::async_trait;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{
-    Account, Balances, Broker, BrokerError, Detail, Identity, OpenOutcome, Rejection, RejectionReason, Reply,
-    Reported, TradeListing, TradeOrder, TradeProgress, TradeReport,
+    Account, Balances, Broker, BrokerError, DetailLevel, Identity, OpenOutcome, Rejection, RejectionReason,
+    Reply, ReportedValue, TradeListing, TradeOrder, TradeProgress, TradeReport,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Direction, ExpirationType, Millis, Outcome, Payout};
@@ -53,12 +53,12 @@ impl Trade {
         TradeReport {
             progress: settlement.map_or(TradeProgress::Running, |(outcome, _)| TradeProgress::Over(outcome)),
             symbol: Some(self.order.symbol.to_string()),
-            direction: Some(Reported::Known(self.order.direction)),
+            direction: Some(ReportedValue::Known(self.order.direction)),
             amount: Some(self.order.amount),
-            close_type: Some(Reported::Known(self.order.close_type)),
-            expiration_type: Some(Reported::Known(ExpirationType::TimeFixed)),
+            close_type: Some(ReportedValue::Known(self.order.close_type)),
+            expiration_type: Some(ReportedValue::Known(ExpirationType::TimeFixed)),
             account: Some(Account::Demo),
-            from_token: Some(true),
+            is_opened_with_token: Some(true),
             request_time: Some(self.open_time),
             open_time: Some(self.open_time),
             open_price: Some(price_at(self.open_time)),
@@ -119,14 +119,14 @@ impl Broker for SineBroker {
         let trade = Trade { id, order: order.clone(), open_time: now };
         let report = trade.report(now);
         trades.push(trade);
-        OpenOutcome::Opened(Reply::at(Box::new(report), now))
+        OpenOutcome::Opened(Reply::without_latency(Box::new(report), now))
     }
 
-    async fn trade(&self, id: &str, _detail: Detail) -> Result<Reply<TradeReport>, BrokerError> {
+    async fn trade(&self, id: &str, _detail: DetailLevel) -> Result<Reply<TradeReport>, BrokerError> {
         let now = self.clock.now();
         let found = self.all_trades().into_iter().find(|trade| trade.id == id);
         let found = found.ok_or_else(|| BrokerError::NotFound { text: format!("trade {id}") })?;
-        Ok(Reply::at(found.report(now), now))
+        Ok(Reply::without_latency(found.report(now), now))
     }
 
     async fn trades(&self) -> TradeListing {
@@ -137,11 +137,11 @@ impl Broker for SineBroker {
 
     async fn balances(&self) -> Result<Reply<Balances>, BrokerError> {
         let now = self.clock.now();
-        Ok(Reply::at(Balances { demo: Some(self.balance(now)), ..Balances::default() }, now))
+        Ok(Reply::without_latency(Balances { demo: Some(self.balance(now)), ..Balances::default() }, now))
     }
 
     async fn identity(&self) -> Result<Reply<Identity>, BrokerError> {
         let identity = Identity { user: "you".to_owned(), restrictions: Vec::new() };
-        Ok(Reply::at(identity, self.clock.now()))
+        Ok(Reply::without_latency(identity, self.clock.now()))
     }
 }

@@ -42,5 +42,5 @@ fn ports(
 ) -> Result<VenuePorts, BrokerError> {
     config.bots.iter().try_for_each(|bot| market::check(&bot.symbol))?;
     let broker: Arc<dyn Broker> = Arc::new(SineBroker::new(Arc::clone(&clock)));
-    Ok(VenuePorts { market, broker, clock, until: Some(START + Millis::HOUR * 4) })
+    Ok(VenuePorts { market, broker, clock, end: Some(START + Millis::HOUR * 4) })
 }

@@ -58,7 +58,7 @@ impl MarketData for SineMarket {
         let times = (0..).map(|number| first + length * number);
         let closed = times.take_while(|time| *time + length <= query.end.min(now));
         let rows: Vec<CandleRow> = closed.map(|time| Self::bar(time, length)).collect();
-        Ok(Reply::at(Candles::from_rows(&rows, query, now), now))
+        Ok(Reply::without_latency(Candles::from_rows(&rows, query, now), now))
     }
 
     async fn price(&self, symbol: &Symbol, as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError> {
@@ -69,12 +69,12 @@ impl MarketData for SineMarket {
             AsOf::Moment(at) => at,
         };
         if at > now {
-            return Ok(Reply::at(PriceAnswer::NotYet, now));
+            return Ok(Reply::without_latency(PriceAnswer::NotYet, now));
         }
         let time = at.floor_to(Millis::SECOND);
         let price = price_at(time);
         let prices = Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
-        Ok(Reply::at(PriceAnswer::Record(PriceRecord { time, prices, created_time: None }), now))
+        Ok(Reply::without_latency(PriceAnswer::Record(PriceRecord { time, prices, created_time: None }), now))
     }
 }
 

@@ -91,7 +91,7 @@ impl StrategyFactory for BollingerReversal {
 mod tests {
     use super::*;
     use candlewick_sdk::Strategy;
-    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk, signals};
+    use candlewick_sdk::testkit::{bot, check_conformance, from_closes, random_walk, render_signals};
 
     fn built(period: usize, deviations: f64) -> BollingerReversal {
         BollingerReversal::build(Params { period, deviations }, &bot("BTCUSDT")).unwrap()
@@ -120,7 +120,7 @@ mod tests {
             ),
         ] {
             let params = Params { period: 4, deviations };
-            let signals = signals::<BollingerReversal>(&params, &bot("BTCUSDT"), &closes);
+            let signals = render_signals::<BollingerReversal>(&params, &bot("BTCUSDT"), &closes);
             let signals = signals.iter().map(String::as_str).enumerate().filter(|(_, text)| !text.is_empty());
             assert_eq!(signals.collect::<Vec<_>>(), expected, "{deviations}");
         }
@@ -146,8 +146,11 @@ mod tests {
     #[test]
     fn conforms_with_warmup_of_one_window() {
         assert_eq!(built(20, 2.0).warmup(), 20);
-        let signals =
-            conformance::<BollingerReversal>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));
+        let signals = check_conformance::<BollingerReversal>(
+            &Params::default(),
+            &bot("BTCUSDT"),
+            &random_walk(2, 5_000),
+        );
         assert!(signals.unwrap() > 100);
     }
 }

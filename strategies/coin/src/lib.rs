@@ -92,7 +92,7 @@ impl StrategyFactory for Coin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_sdk::testkit::{bot, conformance, random_walk, trending};
+    use candlewick_sdk::testkit::{bot, check_conformance, random_walk, trending};
     use candlewick_sdk::{Direction, Strategy};
 
     fn tosses(params: Params, candles: &[Candle]) -> Vec<Option<Direction>> {
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn conforms() {
-        let signals = conformance::<Coin>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));
+        let signals = check_conformance::<Coin>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));
         assert!(signals.unwrap() > 400);
     }
 }

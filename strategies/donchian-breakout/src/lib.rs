@@ -94,11 +94,14 @@ impl StrategyFactory for DonchianBreakout {
 mod tests {
     use super::*;
     use candlewick_sdk::Strategy;
-    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk, signals};
+    use candlewick_sdk::testkit::{bot, check_conformance, from_closes, random_walk, render_signals};
 
     fn check(margin: f64, closes: &[f64], expected: &[(usize, &str)]) {
-        let signals =
-            signals::<DonchianBreakout>(&Params { period: 3, margin }, &bot("BTCUSDT"), &from_closes(closes));
+        let signals = render_signals::<DonchianBreakout>(
+            &Params { period: 3, margin },
+            &bot("BTCUSDT"),
+            &from_closes(closes),
+        );
         let signals = signals.iter().map(String::as_str).enumerate().filter(|(_, text)| !text.is_empty());
         assert_eq!(signals.collect::<Vec<_>>(), expected);
     }
@@ -124,7 +127,7 @@ mod tests {
     fn conforms_with_warmup_of_channel_and_one_candle() {
         let params = Params::default();
         assert_eq!(DonchianBreakout::build(params.clone(), &bot("BTCUSDT")).unwrap().warmup(), 21);
-        let signals = conformance::<DonchianBreakout>(&params, &bot("BTCUSDT"), &random_walk(2, 5_000));
+        let signals = check_conformance::<DonchianBreakout>(&params, &bot("BTCUSDT"), &random_walk(2, 5_000));
         assert!(signals.unwrap() > 100);
     }
 }

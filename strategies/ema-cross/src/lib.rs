@@ -105,11 +105,11 @@ impl StrategyFactory for EmaCross {
 mod tests {
     use super::*;
     use candlewick_sdk::Strategy;
-    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk, signals};
+    use candlewick_sdk::testkit::{bot, check_conformance, from_closes, random_walk, render_signals};
 
     fn check(closes: &[f64], expected: &[(usize, &str)]) {
         let signals =
-            signals::<EmaCross>(&Params { fast: 1, slow: 3 }, &bot("BTCUSDT"), &from_closes(closes));
+            render_signals::<EmaCross>(&Params { fast: 1, slow: 3 }, &bot("BTCUSDT"), &from_closes(closes));
         let signals = signals.iter().map(String::as_str).enumerate().filter(|(_, text)| !text.is_empty());
         assert_eq!(signals.collect::<Vec<_>>(), expected);
     }
@@ -143,7 +143,8 @@ mod tests {
     fn conforms_with_warmup_of_slow_average_and_one_candle() {
         // The seed takes 21 candles, (20/22)^218 is the first power below 1e-9, and one candle is for the comparison.
         assert_eq!(EmaCross::build(Params::default(), &bot("BTCUSDT")).unwrap().warmup(), 21 + 218 + 1);
-        let signals = conformance::<EmaCross>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));
+        let signals =
+            check_conformance::<EmaCross>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));
         assert!(signals.unwrap() > 100);
     }
 }

@@ -102,7 +102,7 @@ impl StrategyFactory for MacdCross {
 mod tests {
     use super::*;
     use candlewick_sdk::Strategy;
-    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk, signals};
+    use candlewick_sdk::testkit::{bot, check_conformance, from_closes, random_walk, render_signals};
 
     /// Averages over 1 and 3 candles, and a signal line over 2 values.
     const SHORT: Params = Params { fast: 1, slow: 3, signal: 2 };
@@ -112,7 +112,7 @@ mod tests {
         // The average over 3 is 12, then moves halfway to each close: 11, 13, 14.5, 11.25. The MACD is -2, -1, 2, 1.5, -3.25. Its
         // signal line starts at -1.5 and moves two thirds of the way: 5/6, 23/18, -1.7407.
         let candles = from_closes(&[14.0, 12.0, 10.0, 10.0, 15.0, 16.0, 8.0]);
-        let signals = signals::<MacdCross>(&SHORT, &bot("BTCUSDT"), &candles);
+        let signals = render_signals::<MacdCross>(&SHORT, &bot("BTCUSDT"), &candles);
         // The MACD is above its signal line from the first comparison (-1 and -1.5) until the last candle.
         assert!(signals[..6].iter().all(String::is_empty));
         assert_eq!(signals[6], "SELL crossed below macd=-3.25 signal=-1.740741");
@@ -135,7 +135,8 @@ mod tests {
     #[test]
     fn conforms_with_warmup_of_lines_and_one_candle() {
         assert_eq!(MacdCross::build(Params::default(), &bot("BTCUSDT")).unwrap().warmup(), 397 + 1);
-        let signals = conformance::<MacdCross>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));
+        let signals =
+            check_conformance::<MacdCross>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));
         assert!(signals.unwrap() > 100);
     }
 }

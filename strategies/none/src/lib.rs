@@ -38,12 +38,15 @@ impl StrategyFactory for NoSignals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_sdk::testkit::{bot, conformance, random_walk, trending};
+    use candlewick_sdk::testkit::{bot, check_conformance, random_walk, trending};
 
     #[test]
     fn conforms_and_never_signals() {
         for candles in [random_walk(2, 5_000), trending(3, 5_000)] {
-            assert_eq!(conformance::<NoSignals>(&Params::default(), &bot("BTCUSDT"), &candles).unwrap(), 0);
+            assert_eq!(
+                check_conformance::<NoSignals>(&Params::default(), &bot("BTCUSDT"), &candles).unwrap(),
+                0
+            );
         }
     }
 }

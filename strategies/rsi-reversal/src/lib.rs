@@ -91,7 +91,7 @@ impl StrategyFactory for RsiReversal {
 mod tests {
     use super::*;
     use candlewick_sdk::Strategy;
-    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk, signals};
+    use candlewick_sdk::testkit::{bot, check_conformance, from_closes, random_walk, render_signals};
 
     fn params(period: usize, oversold: f64, overbought: f64) -> Params {
         Params { period, oversold, overbought }
@@ -99,7 +99,7 @@ mod tests {
 
     /// `expected` has the candle index and text of each signal, for an RSI over 2 candles.
     fn check((oversold, overbought): (f64, f64), expected: &[(usize, &str)]) {
-        let signals = signals::<RsiReversal>(
+        let signals = render_signals::<RsiReversal>(
             &params(2, oversold, overbought),
             &bot("BTCUSDT"),
             &from_closes(&[10.0, 11.0, 10.0, 12.0, 8.0, 6.0, 14.0]),
@@ -137,7 +137,8 @@ mod tests {
     fn conforms_with_warmup_of_stable_rsi() {
         // 14 changes need 15 candles, and (13/14)^280 is the first power below 1e-9.
         assert_eq!(RsiReversal::build(Params::default(), &bot("BTCUSDT")).unwrap().warmup(), 15 + 280);
-        let signals = conformance::<RsiReversal>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));
+        let signals =
+            check_conformance::<RsiReversal>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));
         assert!(signals.unwrap() > 100);
     }
 }

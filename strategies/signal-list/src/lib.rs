@@ -67,7 +67,7 @@ impl StrategyFactory for SignalList {
     fn build(params: Params, bot: &BotContext) -> Result<Self, BuildError> {
         if params.file.is_empty() {
             let problem = "missing `file`: use the path of a CSV file of signals".to_owned();
-            return Err(BuildError::parameters(Self::NAME, problem));
+            return Err(BuildError::invalid_parameters(Self::NAME, problem));
         }
         let rows = list::read_rows(Path::new(&params.file), bot)?;
         Ok(Self { interval: bot.interval, rows, next_row: 0 })
@@ -77,7 +77,7 @@ impl StrategyFactory for SignalList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk};
+    use candlewick_sdk::testkit::{bot, check_conformance, from_closes, random_walk};
     use candlewick_sdk::{Direction, ExpirationType, Expiry};
     use std::fmt::Write as _;
 
@@ -138,7 +138,7 @@ mod tests {
             writeln!(rows, "{},BTCUSDT,BUY,", FIRST_CLOSE + index * 60_000).unwrap();
         }
         let (_directory, params) = list("signals.csv", &rows);
-        let signals = conformance::<SignalList>(&params, &bot("BTCUSDT"), &random_walk(2, 500));
+        let signals = check_conformance::<SignalList>(&params, &bot("BTCUSDT"), &random_walk(2, 500));
         assert_eq!(signals.unwrap(), 72);
     }
 }

@@ -113,14 +113,14 @@ impl StrategyFactory for StochasticAdx {
 mod tests {
     use super::*;
     use candlewick_sdk::Strategy;
-    use candlewick_sdk::testkit::{bot, conformance, flat, from_closes, random_walk, signals};
+    use candlewick_sdk::testkit::{bot, check_conformance, flat, from_closes, random_walk, render_signals};
 
     fn params(trend: f64) -> Params {
         Params { period: 2, smoothing: 1, oversold: 20.0, overbought: 80.0, adx_period: 2, trend }
     }
 
     fn check(trend: f64, closes: &[f64], expected: &[(usize, &str)]) {
-        let signals = signals::<StochasticAdx>(&params(trend), &bot("BTCUSDT"), &from_closes(closes));
+        let signals = render_signals::<StochasticAdx>(&params(trend), &bot("BTCUSDT"), &from_closes(closes));
         let signals = signals.iter().map(String::as_str).enumerate().filter(|(_, text)| !text.is_empty());
         assert_eq!(signals.collect::<Vec<_>>(), expected);
     }
@@ -158,7 +158,7 @@ mod tests {
     fn conforms_with_warmup_of_stable_adx() {
         assert_eq!(StochasticAdx::build(Params::default(), &bot("BTCUSDT")).unwrap().warmup(), 588);
         let signals =
-            conformance::<StochasticAdx>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));
+            check_conformance::<StochasticAdx>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));
         assert!(signals.unwrap() > 100);
     }
 }

@@ -110,7 +110,7 @@ impl StrategyFactory for TrendFilter {
 mod tests {
     use super::*;
     use candlewick_sdk::LongerCandles;
-    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk, signals};
+    use candlewick_sdk::testkit::{bot, check_conformance, from_closes, random_walk, render_signals};
 
     /// Trend from two-minute candles, and an RSI over 2 candles.
     const SHORT: Params = Params { trend_seconds: 120, trend_period: 2, period: 2, distance: 30.0 };
@@ -120,7 +120,7 @@ mod tests {
         let candles = from_closes(closes).into_iter().enumerate();
         let (places, candles): (Vec<usize>, Vec<Candle>) =
             candles.filter(|(place, _)| !missing.contains(place)).unzip();
-        let signals = signals::<TrendFilter>(&SHORT, &bot, &candles);
+        let signals = render_signals::<TrendFilter>(&SHORT, &bot, &candles);
         let signals = places.into_iter().zip(signals.iter().map(String::as_str));
         assert_eq!(signals.filter(|(_, text)| !text.is_empty()).collect::<Vec<_>>(), expected);
     }
@@ -157,7 +157,7 @@ mod tests {
         for (candle, expected) in from_closes(&[10.0, 12.0, 14.0, 16.0, 8.0, 8.0]).iter().zip(expected) {
             strategy.on_candle(candle);
             assert_eq!(strategy.indicators(), expected);
-            longer.feed_longer_after(candle, &mut strategy);
+            longer.feed_longer_candles_after(candle, &mut strategy);
         }
     }
 
@@ -166,7 +166,7 @@ mod tests {
         let params = Params::default();
         // The seed takes 20 candles, (19/21)^208 is below 1e-9, and one more is for the cut-off candle and the delay.
         assert_eq!(TrendFilter::build(params.clone(), &bot("BTCUSDT")).unwrap().warmup(), (20 + 208 + 1) * 5);
-        let signals = conformance::<TrendFilter>(&params, &bot("BTCUSDT"), &random_walk(3, 5_000));
+        let signals = check_conformance::<TrendFilter>(&params, &bot("BTCUSDT"), &random_walk(3, 5_000));
         assert!(signals.unwrap() > 100);
     }
 }

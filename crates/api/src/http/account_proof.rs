@@ -103,7 +103,7 @@ impl AccountProof {
 }
 
 fn matches_order(record: &TradeRecord, order: &TradeOrder) -> bool {
-    let direction = record.direction.as_ref().and_then(|direction| direction.known());
+    let direction = record.direction.as_ref().and_then(|direction| direction.value());
     record.symbol.as_deref() == Some(order.symbol.as_str())
         && direction == Some(&order.direction)
         && record.amount == Some(order.amount)
@@ -113,7 +113,7 @@ fn matches_order(record: &TradeRecord, order: &TradeOrder) -> bool {
 mod tests {
     use super::super::open::tests::order;
     use super::*;
-    use candlewick_broker::Reported;
+    use candlewick_broker::ReportedValue;
     use candlewick_sdk::Direction;
     use rust_decimal::Decimal;
 
@@ -124,7 +124,7 @@ mod tests {
             request_time: Some(Millis::new(request_time)),
             from_api_token: Some(from_api_token),
             symbol: Some("BTC/USDT".to_owned()),
-            direction: Some(Reported::Known(Direction::Buy)),
+            direction: Some(ReportedValue::Known(Direction::Buy)),
             amount: Some(Decimal::TEN),
             ..TradeRecord::default()
         }
@@ -167,7 +167,7 @@ mod tests {
             record("1", Some(true), sent, false),
             record("2", Some(true), sent - 60_000, true),
             TradeRecord { symbol: Some("ETH/USDT".to_owned()), ..another("4") },
-            TradeRecord { direction: Some(Reported::Known(Direction::Sell)), ..another("5") },
+            TradeRecord { direction: Some(ReportedValue::Known(Direction::Sell)), ..another("5") },
             TradeRecord { amount: Some(Decimal::ONE), ..another("6") },
         ] {
             proof.apply_record(&other);

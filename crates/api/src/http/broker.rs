@@ -3,12 +3,12 @@
 use super::HttpBroker;
 use super::pages::{MergedList, PageMerger};
 use super::read::GET_TRADE;
-use crate::model::{TradeRecord, Wallet, WalletType, one_line};
+use crate::model::{TradeRecord, Wallet, WalletType, to_one_line};
 use crate::report::build_report;
 use async_trait::async_trait;
 use candlewick_broker::{
-    Account, Balances, Broker, BrokerError, Detail, Identity, OpenOutcome, Reply, TradeListing, TradeOrder,
-    TradeProgress, TradeReport, WalletIdentity,
+    Account, Balances, Broker, BrokerError, DetailLevel, Identity, OpenOutcome, Reply, TradeListing,
+    TradeOrder, TradeProgress, TradeReport, WalletIdentity,
 };
 use candlewick_sdk::Millis;
 use candlewick_sdk::Outcome;
@@ -20,35 +20,35 @@ impl Broker for HttpBroker {
         self.open_once(order, leave_by).await
     }
 
-    async fn trade(&self, id: &str, detail: Detail) -> Result<Reply<TradeReport>, BrokerError> {
+    async fn trade(&self, id: &str, detail: DetailLevel) -> Result<Reply<TradeReport>, BrokerError> {
         let short = match self.fetch_trade(id).await {
             Ok(reply) => reply.map(|record| self.to_report(record)),
             // The list may contain trades that a request by id cannot find.
-            Err(BrokerError::NotFound { .. }) if detail != Detail::ById => {
+            Err(BrokerError::NotFound { .. }) if detail != DetailLevel::ById => {
                 return self.find_in_list(id).await;
             }
             Err(BrokerError::Credentials { .. })
-                if detail != Detail::ById && self.credentials.is_rejected_at(GET_TRADE) =>
+                if detail != DetailLevel::ById && self.credentials.is_rejected_at(GET_TRADE) =>
             {
                 return self.find_in_list(id).await;
             }
             Err(error) => return Err(error),
         };
-        if detail != Detail::ById && self.account_proof.awaits_trade(id) {
+        if detail != DetailLevel::ById && self.account_proof.awaits_trade(id) {
             // Only the full record names the account.
             return Ok(self.find_in_list(id).await.unwrap_or(short));
         }
         match detail {
             // A request by id may return the short projection, which lacks the result (contract 4.1, endpoint 3).
-            Detail::Progress if lacks_result(&short.value) => match self.find_in_list(id).await {
+            DetailLevel::Progress if lacks_result(&short.value) => match self.find_in_list(id).await {
                 // The trade exists, but the list does not contain it yet, so its result remains unknown.
                 Err(BrokerError::NotFound { .. }) => Ok(short),
                 found => found,
             },
-            Detail::Everything if lacks_order_details(&short.value) || lacks_result(&short.value) => {
+            DetailLevel::Everything if lacks_order_details(&short.value) || lacks_result(&short.value) => {
                 Ok(self.find_in_list(id).await.unwrap_or(short))
             }
-            Detail::ById | Detail::Progress | Detail::Everything => Ok(short),
+            DetailLevel::ById | DetailLevel::Progress | DetailLevel::Everything => Ok(short),
         }
     }
 
@@ -112,13 +112,13 @@ impl HttpBroker {
                 WalletType::Real => Some(Account::Real),
                 WalletType::Bonus | WalletType::Unknown(_) => None,
             },
-            type_name: one_line(&wallet.wallet_type.to_string()),
+            type_name: to_one_line(&wallet.wallet_type.to_string()),
             currency: wallet.currency,
         }
     }
 
     pub(super) fn to_report(&self, record: TradeRecord) -> TradeReport {
-        build_report(record, self.user_id.get().map(String::as_str), &self.unrecognised)
+        build_report(record, self.user_id.get().map(String::as_str), &self.unrecognised_data)
     }
 
     async fn read_pages(&self, user_id: String) -> (MergedList, Option<BrokerError>) {
@@ -204,7 +204,7 @@ mod tests {
     #[tokio::test]
     async fn looks_up_an_ended_trade_without_result_in_the_list() {
         let (script, broker) = scripted(&[SHORT, USER, LIST]).await;
-        let trade = broker.trade("01JT", Detail::Progress).await.unwrap().value;
+        let trade = broker.trade("01JT", DetailLevel::Progress).await.unwrap().value;
         assert_eq!(
             (trade.progress, trade.profit),
             (TradeProgress::Over(Outcome::Lost), Some(Decimal::from(-10)))
@@ -221,14 +221,14 @@ mod tests {
             let broker = script.broker(unlimited());
             (script, broker)
         };
-        for detail in [Detail::Progress, Detail::Everything] {
+        for detail in [DetailLevel::Progress, DetailLevel::Everything] {
             let (script, broker) = broker_with(LIST).await;
             let trade = broker.trade("01JT", detail).await.unwrap().value;
             assert_eq!(trade.progress, TradeProgress::Over(Outcome::Lost));
             assert_eq!(paths(&script), ["/token/trades/01JT", "/token/users/me", "/token/trades"]);
         }
         let (_script, broker) = broker_with(r#"{"data": []}"#).await;
-        let unknown = broker.trade("01JT", Detail::Progress).await;
+        let unknown = broker.trade("01JT", DetailLevel::Progress).await;
         assert!(matches!(unknown, Err(BrokerError::NotFound { .. })), "{unknown:?}");
     }
 
@@ -236,22 +236,25 @@ mod tests {
     async fn a_running_trade_is_looked_up_only_for_everything() {
         let running = r#"{"id": "01JX", "status": "OPEN"}"#;
         let (script, broker) = scripted(&[running, running, USER, LIST]).await;
-        assert_eq!(broker.trade("01JX", Detail::Progress).await.unwrap().value, TradeReport::new("01JX"));
+        assert_eq!(
+            broker.trade("01JX", DetailLevel::Progress).await.unwrap().value,
+            TradeReport::new("01JX")
+        );
         assert_eq!(script.requests().len(), 1);
-        broker.trade("01JX", Detail::Everything).await.unwrap();
+        broker.trade("01JX", DetailLevel::Everything).await.unwrap();
         assert_eq!(script.requests().len(), 4);
     }
 
     #[tokio::test]
     async fn keeps_the_short_record_if_the_list_adds_nothing() {
         let (_script, broker) = scripted(&[SHORT, "{}"]).await;
-        let known = broker.trade("01JT", Detail::Everything).await.unwrap().value;
+        let known = broker.trade("01JT", DetailLevel::Everything).await.unwrap().value;
         assert_eq!(known.progress, TradeProgress::OverWithoutOutcome);
         let (_script, broker) = scripted(&[SHORT, USER, r#"{"data": []}"#]).await;
-        let ending = broker.trade("01JT", Detail::Progress).await.unwrap().value;
+        let ending = broker.trade("01JT", DetailLevel::Progress).await.unwrap().value;
         assert_eq!((ending.id.as_str(), ending.progress), ("01JT", TradeProgress::OverWithoutOutcome));
         let (_script, broker) = scripted(&[SHORT, USER, "[]"]).await;
-        let ending = broker.trade("01JT", Detail::Progress).await;
+        let ending = broker.trade("01JT", DetailLevel::Progress).await;
         assert!(matches!(ending, Err(BrokerError::Malformed { .. })), "{ending:?}");
     }
 
@@ -289,7 +292,7 @@ mod tests {
         let listing = broker.trades().await;
         assert!(script.requests()[1].line.contains("userId=u-tok-123"), "{:?}", script.requests());
         assert_eq!(listing.trades[0].id, "01JT-[hidden]");
-        let shown = format!("{listing:?} {:?}", broker.unrecognised().snapshot());
+        let shown = format!("{listing:?} {:?}", broker.unrecognised_data().snapshot());
         assert!(!shown.contains("tok-123") && !shown.contains("key-456"), "{shown}");
     }
 

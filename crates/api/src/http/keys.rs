@@ -2,7 +2,7 @@
 //!
 //! A new token must belong to the same user as before, because the client tracks that user's trades.
 
-use super::limit::Turn;
+use super::limit::RequestClass;
 use super::read::POST_OPEN;
 use super::{Api, HttpBroker, Purpose, TransportError};
 use crate::credentials::{Credentials, Secret, TokenSource, redact_secrets};
@@ -20,7 +20,7 @@ const READ_TIMEOUT: Duration = Duration::from_secs(2);
 /// Minimum length of a secret in an extra header. Shorter words would match other text by chance.
 const MIN_SECRET_BYTES: usize = 8;
 /// Minimum length of a secret in a header whose name does not suggest one. It must contain letters and digits.
-const MIN_UNNAMED_SECRET_BYTES: usize = 16;
+const MIN_SUSPECTED_SECRET_BYTES: usize = 16;
 const SECRET_HEADER_WORDS: [&str; 8] =
     ["auth", "cookie", "token", "key", "secret", "password", "session", "signature"];
 
@@ -30,7 +30,8 @@ fn find_header_secrets(name: &str, value: &str) -> Vec<Secret> {
     let is_secret = |word: &&str| {
         let has = |is: fn(&u8) -> bool| word.as_bytes().iter().any(is);
         let is_random = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic) && !word.contains([':', '/']);
-        word.len() >= MIN_SECRET_BYTES && (is_named || (is_random && word.len() >= MIN_UNNAMED_SECRET_BYTES))
+        word.len() >= MIN_SECRET_BYTES
+            && (is_named || (is_random && word.len() >= MIN_SUSPECTED_SECRET_BYTES))
     };
     let words = value
         .split([' ', ';', ','])
@@ -112,7 +113,13 @@ impl CredentialStore {
     }
 
     /// Records a rejection of the token. Returns whether the token has been replaced since the request.
-    pub(super) fn reject(&self, generation: u64, what: TokenUse, endpoint: &'static str, text: &str) -> bool {
+    pub(super) fn record_token_rejection(
+        &self,
+        generation: u64,
+        what: TokenUse,
+        endpoint: &'static str,
+        text: &str,
+    ) -> bool {
         let mut held = self.write_state();
         if held.generation != generation {
             return true;
@@ -141,7 +148,7 @@ impl CredentialStore {
     }
 
     /// Returns the token's generation and the error of a rejected open; `None` without an active rejection.
-    pub(super) fn open_rejection(&self) -> Option<(u64, String)> {
+    pub(super) fn opening_rejection(&self) -> Option<(u64, String)> {
         let held = self.read_state();
         let text = self.state.rejection().filter(|_| held.refused == Some(TokenUse::Opening))?;
         Some((held.generation, text))
@@ -231,10 +238,13 @@ impl HttpBroker {
         }
         match self.try_next_token(generation).await {
             Some(true) => true,
-            Some(false) => {
-                self.credentials.reject(generation, what, endpoint, &format!("{text}{FOREIGN_TOKEN_NOTE}"))
-            }
-            None => self.credentials.reject(generation, what, endpoint, text),
+            Some(false) => self.credentials.record_token_rejection(
+                generation,
+                what,
+                endpoint,
+                &format!("{text}{FOREIGN_TOKEN_NOTE}"),
+            ),
+            None => self.credentials.record_token_rejection(generation, what, endpoint, text),
         }
     }
 
@@ -252,14 +262,14 @@ impl HttpBroker {
 
     /// Polls for a new token after a rejected open, because successful reads do not trigger a reload.
     pub(super) async fn poll_token_source(&self) {
-        let Some((generation, _)) = self.credentials.open_rejection() else { return };
+        let Some((generation, _)) = self.credentials.opening_rejection() else { return };
         // The operator may have cleared the rejection during the reload.
         if self.try_next_token(generation).await == Some(false)
-            && let Some((generation, text)) = self.credentials.open_rejection()
+            && let Some((generation, text)) = self.credentials.opening_rejection()
             && !text.ends_with(FOREIGN_TOKEN_NOTE)
         {
             let text = format!("{text}{FOREIGN_TOKEN_NOTE}");
-            self.credentials.reject(generation, TokenUse::Opening, POST_OPEN, &text);
+            self.credentials.record_token_rejection(generation, TokenUse::Opening, POST_OPEN, &text);
         }
     }
 
@@ -270,7 +280,7 @@ impl HttpBroker {
         Ok(self.fetch_user_with(credentials).await? == *user_id)
     }
 
-    pub(super) async fn is_accepted_elsewhere(&self, endpoint: &'static str) -> bool {
+    pub(super) async fn is_accepted_at_other_endpoint(&self, endpoint: &'static str) -> bool {
         self.credentials.token_state().rejection().is_none()
             && (self.credentials.is_rejected_at(endpoint)
                 || self.fetch_user_with(self.credentials.current()).await.is_ok())
@@ -279,14 +289,14 @@ impl HttpBroker {
     async fn fetch_user_with(&self, credentials: Credentials) -> Result<String, BrokerError> {
         let url = self.url(Api::Trading, ["token", "users", "me"], &[])?;
         let unavailable = |text: String| BrokerError::Unavailable { text: self.credentials.redact(&text) };
-        let (host, turn) = (self.host(Api::Trading), Turn::Read(current_priority()));
+        let (host, turn) = (self.host(Api::Trading), RequestClass::Read(current_priority()));
         let waited = self.rate_limit.wait(host, turn, self.settings.timeout()).await;
         waited.map_err(|_| unavailable("the rate limit would delay this request for too long".to_owned()))?;
         let path = url.path().to_owned();
         let mut request = Request::new(Method::GET, url);
         *request.headers_mut() = self.api_headers_with(Api::Trading, credentials)?;
         *request.timeout_mut() = Some(self.settings.timeout());
-        let answer = self.exchange(Api::Trading, (Purpose::Read, request)).await;
+        let answer = self.send_request(Api::Trading, (Purpose::Read, request)).await;
         let answer = answer
             .map_err(|(TransportError::NotConnected(text) | TransportError::Lost(text))| unavailable(text))?;
         Ok(self.parse_user(self.check_status(Api::Trading, answer, &path)?)?.value.id)
@@ -355,7 +365,7 @@ mod tests {
         let script = Script::start(acts).await;
         let broker = script.broker(unlimited());
         for requests in [4, 6] {
-            let report = broker.trade("01JT", candlewick_broker::Detail::Progress).await.unwrap().value;
+            let report = broker.trade("01JT", candlewick_broker::DetailLevel::Progress).await.unwrap().value;
             assert_eq!(report.profit, Some(8.into()));
             assert_eq!(broker.token_state().rejection(), None);
             assert_eq!(script.requests().len(), requests);

@@ -37,13 +37,13 @@ pub(super) enum Host {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum RequestClass {
     Read(Priority),
     Open,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TurnTimeout {
+pub(super) enum RateLimitTimeout {
     Rate(Duration),
     Quiet(Duration),
 }
@@ -66,14 +66,19 @@ impl RateLimit {
         *quiet = Some(quiet.map_or(until, |known| known.max(until)));
     }
 
-    pub(super) async fn wait(&self, host: Host, turn: Turn, max_wait: Duration) -> Result<(), TurnTimeout> {
+    pub(super) async fn wait(
+        &self,
+        host: Host,
+        turn: RequestClass,
+        max_wait: Duration,
+    ) -> Result<(), RateLimitTimeout> {
         match turn {
-            Turn::Open => self.wait_open(host, max_wait).await,
-            Turn::Read(priority) => self.wait_read(host, priority, max_wait).await,
+            RequestClass::Open => self.wait_open(host, max_wait).await,
+            RequestClass::Read(priority) => self.wait_read(host, priority, max_wait).await,
         }
     }
 
-    pub(super) fn count_waiting(&self) -> BTreeMap<Priority, usize> {
+    pub(super) fn count_waiting_requests(&self) -> BTreeMap<Priority, usize> {
         let mut waiting = BTreeMap::new();
         for (priority, _) in self.state().waiting.keys() {
             *waiting.entry(*priority).or_default() += 1;
@@ -81,7 +86,7 @@ impl RateLimit {
         waiting
     }
 
-    async fn wait_open(&self, host: Host, max_wait: Duration) -> Result<(), TurnTimeout> {
+    async fn wait_open(&self, host: Host, max_wait: Duration) -> Result<(), RateLimitTimeout> {
         let now = Instant::now();
         let deadline = now.checked_add(max_wait);
         let mut at = self.reserve(host, now, deadline)?;
@@ -91,43 +96,53 @@ impl RateLimit {
             match self.state().paused_until(host, Instant::now()) {
                 None => return Ok(()),
                 Some(until) if is_late(until, deadline) => {
-                    return Err(TurnTimeout::Quiet(until.duration_since(Instant::now())));
+                    return Err(RateLimitTimeout::Quiet(until.duration_since(Instant::now())));
                 }
                 Some(until) => at = until,
             }
         }
     }
 
-    fn reserve(&self, host: Host, now: Instant, deadline: Option<Instant>) -> Result<Instant, TurnTimeout> {
+    fn reserve(
+        &self,
+        host: Host,
+        now: Instant,
+        deadline: Option<Instant>,
+    ) -> Result<Instant, RateLimitTimeout> {
         let mut state = self.state();
         if let Some(until) = state.paused_until(host, now).filter(|until| is_late(*until, deadline)) {
-            return Err(TurnTimeout::Quiet(until.duration_since(now)));
+            return Err(RateLimitTimeout::Quiet(until.duration_since(now)));
         }
         let [any, open] = [state.any, state.open].map(|due| due.map_or(now, |due| due.max(now)));
         let at = open.checked_sub(self.tolerance).map_or(now, |at| at.max(now));
         if is_late(at, deadline) {
-            return Err(TurnTimeout::Rate(at.duration_since(now)));
+            return Err(RateLimitTimeout::Rate(at.duration_since(now)));
         }
         (state.any, state.open) = (Some(any + self.spacing), Some(open + self.spacing));
         Ok(at)
     }
 
-    async fn wait_read(&self, host: Host, priority: Priority, max_wait: Duration) -> Result<(), TurnTimeout> {
+    async fn wait_read(
+        &self,
+        host: Host,
+        priority: Priority,
+        max_wait: Duration,
+    ) -> Result<(), RateLimitTimeout> {
         let deadline = Instant::now().checked_add(max_wait);
         let waiter = QueuedRead::new(self, host, priority);
         loop {
             let moved_up = self.moved_up.notified();
             tokio::pin!(moved_up);
             moved_up.as_mut().enable();
-            let at = match self.try_take_turn(waiter.place, host, Instant::now()) {
-                ReadTurn::Now => return Ok(()),
-                ReadTurn::At(at) if is_late(at, deadline) => {
-                    return Err(TurnTimeout::Rate(at.duration_since(Instant::now())));
+            let at = match self.try_take_read_slot(waiter.place, host, Instant::now()) {
+                ReadSlot::Now => return Ok(()),
+                ReadSlot::At(at) if is_late(at, deadline) => {
+                    return Err(RateLimitTimeout::Rate(at.duration_since(Instant::now())));
                 }
-                ReadTurn::Quiet(at) if is_late(at, deadline) => {
-                    return Err(TurnTimeout::Quiet(at.duration_since(Instant::now())));
+                ReadSlot::Quiet(at) if is_late(at, deadline) => {
+                    return Err(RateLimitTimeout::Quiet(at.duration_since(Instant::now())));
                 }
-                ReadTurn::At(at) | ReadTurn::Quiet(at) => at,
+                ReadSlot::At(at) | ReadSlot::Quiet(at) => at,
             };
             tokio::select! {
                 () = tokio::time::sleep_until(at) => {}
@@ -136,10 +151,10 @@ impl RateLimit {
         }
     }
 
-    fn try_take_turn(&self, place: Rank, host: Host, now: Instant) -> ReadTurn {
+    fn try_take_read_slot(&self, place: Rank, host: Host, now: Instant) -> ReadSlot {
         let mut state = self.state();
         if let Some(until) = state.paused_until(host, now) {
-            return ReadTurn::Quiet(until);
+            return ReadSlot::Quiet(until);
         }
         // Requests to a paused host do not block requests to other hosts.
         let is_ahead = |host: &Host| state.paused_until(*host, now).is_none();
@@ -148,11 +163,11 @@ impl RateLimit {
         let behind = self.spacing * u32::try_from(ahead).unwrap_or(u32::MAX);
         let at = (due + behind).checked_sub(self.tolerance).unwrap_or(now);
         if at > now || (ahead > 0 && !self.spacing.is_zero()) {
-            return ReadTurn::At(at.max(now + self.spacing.min(RECHECK_DELAY)));
+            return ReadSlot::At(at.max(now + self.spacing.min(RECHECK_DELAY)));
         }
         state.any = Some(due + self.spacing);
         state.waiting.remove(&place);
-        ReadTurn::Now
+        ReadSlot::Now
     }
 
     fn state(&self) -> MutexGuard<'_, RateState> {
@@ -163,7 +178,7 @@ impl RateLimit {
 /// Delay before a read that is due, but not first in the queue, tries again.
 const RECHECK_DELAY: Duration = Duration::from_millis(1);
 
-enum ReadTurn {
+enum ReadSlot {
     Now,
     At(Instant),
     Quiet(Instant),
@@ -298,9 +313,9 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    const READ: Turn = Turn::Read(Priority::Candles);
+    const READ: RequestClass = RequestClass::Read(Priority::Candles);
 
-    async fn turns(limit: &Arc<RateLimit>, turn: Turn, count: usize) -> Vec<u128> {
+    async fn turns(limit: &Arc<RateLimit>, turn: RequestClass, count: usize) -> Vec<u128> {
         let start = Instant::now();
         let wait = |limit: Arc<RateLimit>| async move {
             limit.wait(Host::First, turn, Duration::MAX).await.unwrap();
@@ -326,7 +341,7 @@ mod tests {
     async fn open_overtakes_reads_and_delays_them() {
         let limit = Arc::new(RateLimit::new(2.0));
         assert_eq!(turns(&limit, READ, 2).await, [0, 0]);
-        assert_eq!(turns(&limit, Turn::Open, 3).await, [0, 0, 500]);
+        assert_eq!(turns(&limit, RequestClass::Open, 3).await, [0, 0, 500]);
         // Five requests were sent in the first half second. The sixth is due after 2.0 s and the seventh after 2.5 s.
         assert_eq!(turns(&limit, READ, 2).await, [1_500, 2_000]);
     }
@@ -346,7 +361,7 @@ mod tests {
         ] {
             let (limit, order) = (Arc::clone(&limit), Arc::clone(&order));
             waits.push(tokio::spawn(async move {
-                limit.wait(Host::First, Turn::Read(priority), Duration::MAX).await.unwrap();
+                limit.wait(Host::First, RequestClass::Read(priority), Duration::MAX).await.unwrap();
                 order.lock().unwrap().push(name);
             }));
             tokio::task::yield_now().await;
@@ -360,12 +375,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn gives_up_a_late_turn_without_consuming_it() {
         let limit = Arc::new(RateLimit::new(0.5));
-        for turn in [Turn::Open, READ] {
+        for turn in [RequestClass::Open, READ] {
             tokio::time::sleep(Duration::from_secs(100)).await;
             assert_eq!(turns(&limit, turn, 1).await, [0]);
             for _ in 0..3 {
                 let refused = limit.wait(Host::First, turn, Duration::from_secs(1)).await;
-                assert_eq!(refused, Err(TurnTimeout::Rate(Duration::from_secs(2))));
+                assert_eq!(refused, Err(RateLimitTimeout::Rate(Duration::from_secs(2))));
             }
             assert_eq!(turns(&limit, turn, 1).await, [2_000]);
         }
@@ -398,9 +413,9 @@ mod tests {
         assert!(tokio::time::timeout(Duration::from_millis(100), &mut waits).await.is_err());
         limit.pause_host(Host::First, Duration::from_secs(5));
         limit.pause_host(Host::First, Duration::from_secs(1));
-        for turn in [READ, Turn::Open] {
+        for turn in [READ, RequestClass::Open] {
             let refused = limit.wait(Host::First, turn, Duration::from_secs(4)).await;
-            assert_eq!(refused, Err(TurnTimeout::Quiet(Duration::from_secs(5))), "{turn:?}");
+            assert_eq!(refused, Err(RateLimitTimeout::Quiet(Duration::from_secs(5))), "{turn:?}");
         }
         limit.wait(Host::Second, READ, Duration::from_secs(1)).await.unwrap();
         assert_eq!(start.elapsed().as_millis(), 1_000);
@@ -411,7 +426,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn unlimited_rate_waits_only_for_a_paused_host() {
         let (start, none) = (Instant::now(), Arc::new(RateLimit::new(0.0)));
-        for turn in [READ, Turn::Open] {
+        for turn in [READ, RequestClass::Open] {
             assert!(turns(&none, turn, 1_000).await.iter().all(|wait| *wait == 0));
         }
         none.pause_host(Host::First, Duration::from_secs(1));

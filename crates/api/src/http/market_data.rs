@@ -64,7 +64,7 @@ impl HttpBroker {
         let reply = self.fetch_candles(window).await?;
         let page = to_candles(&reply, window)?;
         let is_full = (reply.value.0.len() + reply.value.1) as u64 >= MAX_CANDLES_PER_REQUEST;
-        let rest = if is_full { uncovered_ends(&page, window, reply.received) } else { Vec::new() };
+        let rest = if is_full { find_uncovered_windows(&page, window, reply.received) } else { Vec::new() };
         Ok((reply.map(|_| page), rest))
     }
 }
@@ -89,7 +89,7 @@ fn to_candles(reply: &Reply<(Vec<CandleRow>, usize)>, window: &CandleQuery) -> R
 }
 
 /// Returns the parts of the window before and after the page in which closed candles may be missing.
-fn uncovered_ends(page: &Candles, window: &CandleQuery, now: Millis) -> Vec<CandleQuery> {
+fn find_uncovered_windows(page: &Candles, window: &CandleQuery, now: Millis) -> Vec<CandleQuery> {
     let length = window.interval.length();
     let (Some(first), Some(last)) = (page.candles.first(), page.candles.last()) else { return Vec::new() };
     let before = CandleQuery { end: first.time(), ..*window };
@@ -126,7 +126,10 @@ mod tests {
         let window = "type=otc&interval=1m&skip=0&limit=1000&startTime=59999&endTime=179999";
         assert!(line.contains(window), "{line}");
         let times: Vec<i64> = found.candles.iter().map(|candle| candle.time().get()).collect();
-        assert_eq!((times, found.unusable_rows, found.outside_candles.len()), (vec![60_000, 120_000], 1, 1));
+        assert_eq!(
+            (times, found.unusable_rows, found.out_of_window_candles.len()),
+            (vec![60_000, 120_000], 1, 1)
+        );
         // The window ends within a candle, so the request ends there too.
         let (script, _) = ask("[]", query(60_000, 200_000)).await;
         assert!(script.requests()[0].line.contains("limit=1000&startTime=59999&endTime=200000"));

@@ -17,7 +17,7 @@ mod stream;
 mod transport;
 
 pub use client::install_tls_provider;
-pub use transport::{Body, Exchange, HttpObserver, Purpose, RawAnswer, Transport, TransportError};
+pub use transport::{Body, HttpExchange, HttpObserver, Purpose, RawResponse, Transport, TransportError};
 
 use crate::{Credentials, Secret, Settings, TimestampFormat, TokenSource};
 use account_proof::AccountProof;
@@ -34,14 +34,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
-use transport::{Answer, Network, exchange};
+use transport::{ApiResponse, Network, send_timed_request};
 
 /// Client for both HTTP APIs of the venue.
 pub struct HttpBroker {
     settings: Settings,
     credentials: CredentialStore,
     clock: Arc<dyn Clock>,
-    unrecognised: Arc<UnrecognisedData>,
+    unrecognised_data: Arc<UnrecognisedData>,
     asset_types: BTreeMap<Symbol, String>,
     user_id: OnceCell<String>,
     rate_limit: RateLimit,
@@ -107,7 +107,7 @@ impl HttpBroker {
             observer: None,
             #[cfg(feature = "stream")]
             stream: stream::PriceStream::new(),
-            unrecognised: Arc::new(UnrecognisedData::new()),
+            unrecognised_data: Arc::new(UnrecognisedData::new()),
             asset_types: BTreeMap::new(),
             user_id: OnceCell::new(),
             credentials: CredentialStore::new(credentials, &settings.headers),
@@ -125,7 +125,7 @@ impl HttpBroker {
     }
 
     pub fn waiting_requests(&self) -> Vec<(&'static str, usize)> {
-        let waiting = self.rate_limit.count_waiting();
+        let waiting = self.rate_limit.count_waiting_requests();
         let names = [
             (Priority::Trades, "trades"),
             (Priority::Candles, "candles"),
@@ -152,23 +152,27 @@ impl HttpBroker {
     }
 
     /// Sends a request and reads the answer. A failed request with `Retry-After` pauses all requests to the host.
-    async fn exchange(&self, api: Api, request: (Purpose, Request)) -> Result<Answer, TransportError> {
-        let answer = self.exchange_with_observer(api, request).await?;
+    async fn send_request(
+        &self,
+        api: Api,
+        request: (Purpose, Request),
+    ) -> Result<ApiResponse, TransportError> {
+        let answer = self.send_observed_request(api, request).await?;
         if let Some(pause) = answer.retry_after.filter(|_| !answer.status.is_success()) {
             self.rate_limit.pause_host(self.host(api), pause.min(self.settings.retry_after_limit()));
         }
         Ok(answer)
     }
 
-    async fn exchange_with_observer(
+    async fn send_observed_request(
         &self,
         api: Api,
         (purpose, request): (Purpose, Request),
-    ) -> Result<Answer, TransportError> {
+    ) -> Result<ApiResponse, TransportError> {
         let limit = self.settings.response_limit_bytes;
         let (transport, clock) = (self.transport.as_ref(), self.clock.as_ref());
         let Some(observer) = self.observer.as_ref().filter(|_| api == Api::Trading) else {
-            return Ok(exchange(transport, (purpose, request), limit, clock)
+            return Ok(send_timed_request(transport, (purpose, request), limit, clock)
                 .await?
                 .redacted(&self.credentials));
         };
@@ -177,7 +181,7 @@ impl HttpBroker {
         let body = request.body().and_then(reqwest::Body::as_bytes).unwrap_or_default();
         let body = String::from_utf8_lossy(body).into_owned();
         let sent = clock.now();
-        let answer = exchange(transport, (purpose, request), limit, clock).await;
+        let answer = send_timed_request(transport, (purpose, request), limit, clock).await;
         let answer = answer.map(|answer| answer.redacted(&self.credentials));
         let (received, status, response) = match &answer {
             Ok(answer) => {
@@ -189,7 +193,7 @@ impl HttpBroker {
             }
         };
         let [what, request, response] = [what, body, response].map(|text| self.credentials.redact(&text));
-        observer.observe(Exchange {
+        observer.observe(HttpExchange {
             intent: candlewick_broker::current_intent(),
             sent,
             received,
@@ -201,8 +205,8 @@ impl HttpBroker {
         answer
     }
 
-    pub fn unrecognised(&self) -> Arc<UnrecognisedData> {
-        Arc::clone(&self.unrecognised)
+    pub fn unrecognised_data(&self) -> Arc<UnrecognisedData> {
+        Arc::clone(&self.unrecognised_data)
     }
 
     fn asset_type(&self, symbol: Symbol) -> &str {

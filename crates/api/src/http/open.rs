@@ -1,11 +1,11 @@
 //! Opens trades. At most one request is sent per trade, and its outcome may remain unknown (`domain 5`).
 
 use super::keys::TokenUse;
-use super::limit::{Permit, Turn, TurnTimeout};
+use super::limit::{Permit, RateLimitTimeout, RequestClass};
 use super::read::{POST_OPEN, describe_status, prefix_with_status};
-use super::transport::Answer;
+use super::transport::ApiResponse;
 use super::{Api, Body, HttpBroker, Purpose, TransportError};
-use crate::model::{FailureBody, TradeRecord, read_record};
+use crate::model::{ErrorBody, TradeRecord, read_record};
 use crate::rejection::classify_rejection;
 use crate::{OpenBody, Settings};
 use candlewick_broker::clock::BootClock;
@@ -61,7 +61,7 @@ impl HttpBroker {
     ) -> Result<Reply<TradeRecord>, OpenOutcome> {
         let generation = self.credentials.generation();
         let (request, _permit) = self.build_open_request(order, leave_by).await?;
-        match self.exchange(Api::Trading, (Purpose::Open, request)).await {
+        match self.send_request(Api::Trading, (Purpose::Open, request)).await {
             Ok(answer) => {
                 let outcome = self.classify_answer(&answer);
                 if let Err(OpenOutcome::Rejected(rejection)) = &outcome
@@ -76,7 +76,7 @@ impl HttpBroker {
             Err(TransportError::NotConnected(text)) => {
                 Err(OpenOutcome::NotSent { reason: self.credentials.redact(&text) })
             }
-            Err(TransportError::Lost(text)) => Err(self.unknown(&text)),
+            Err(TransportError::Lost(text)) => Err(self.unknown_outcome(&text)),
         }
     }
 
@@ -92,12 +92,12 @@ impl HttpBroker {
         let body = build_body(order, self.settings.open_body).map_err(|error| not_sent(error.to_string()))?;
         let longest = self.settings.timeout().min(self.time_until(leave_by));
         let (awake, began) = (BootClock::start(), Instant::now());
-        match self.rate_limit.wait(self.host(Api::Trading), Turn::Open, longest).await {
+        match self.rate_limit.wait(self.host(Api::Trading), RequestClass::Open, longest).await {
             Ok(()) => {}
-            Err(TurnTimeout::Rate(wait)) => {
+            Err(RateLimitTimeout::Rate(wait)) => {
                 return Err(not_sent(format!("the rate limit would delay the order by {wait:?}")));
             }
-            Err(TurnTimeout::Quiet(left)) => {
+            Err(RateLimitTimeout::Quiet(left)) => {
                 let seconds = left.as_secs() + 1;
                 return Err(not_sent(format!("the venue asked to pause for another {seconds} s")));
             }
@@ -137,7 +137,7 @@ impl HttpBroker {
     }
 
     /// Decides if a trade was opened or rejected. If the status shows neither, the outcome is unknown (`domain 5.2`).
-    fn classify_answer(&self, answer: &Answer) -> Result<Reply<TradeRecord>, OpenOutcome> {
+    fn classify_answer(&self, answer: &ApiResponse) -> Result<Reply<TradeRecord>, OpenOutcome> {
         let status = answer.status.as_u16();
         match answer.status {
             StatusCode::OK => self.parse_accepted(answer),
@@ -146,31 +146,33 @@ impl HttpBroker {
             | StatusCode::FORBIDDEN
             | StatusCode::NOT_FOUND
             | StatusCode::UNPROCESSABLE_ENTITY => {
-                let FailureBody { text, code, venue_time } = FailureBody::parse(status, answer.body.bytes());
+                let ErrorBody { text, code, venue_time } = ErrorBody::parse(status, answer.body.bytes());
                 let reason = classify_rejection(answer.status, code.as_deref(), &text);
                 let text = format!("{text}{}", answer.clock_hint(&text));
                 let rejection = Rejection { reason, text: self.credentials.redact(&text), venue_time };
                 Err(OpenOutcome::Rejected(rejection))
             }
-            status if status.is_success() => Err(self.unknown(&describe_status(status))),
+            status if status.is_success() => Err(self.unknown_outcome(&describe_status(status))),
             _ => {
-                let text = FailureBody::parse(status, answer.body.bytes()).text;
-                Err(self.unknown(&prefix_with_status(answer.status, &text)))
+                let text = ErrorBody::parse(status, answer.body.bytes()).text;
+                Err(self.unknown_outcome(&prefix_with_status(answer.status, &text)))
             }
         }
     }
 
-    fn parse_accepted(&self, answer: &Answer) -> Result<Reply<TradeRecord>, OpenOutcome> {
+    fn parse_accepted(&self, answer: &ApiResponse) -> Result<Reply<TradeRecord>, OpenOutcome> {
         match &answer.body {
             Body::Whole(_) => self
-                .parse(answer, |json| read_record::<TradeRecord>(json, &self.unrecognised))
-                .map_err(|error| self.unknown(&error.to_string())),
-            Body::TooLong(_) => Err(self.unknown("HTTP 200, but the body exceeds the size limit")),
-            Body::Cut(text) => Err(self.unknown(&format!("HTTP 200 with an incomplete body: {text}"))),
+                .parse(answer, |json| read_record::<TradeRecord>(json, &self.unrecognised_data))
+                .map_err(|error| self.unknown_outcome(&error.to_string())),
+            Body::TooLong(_) => Err(self.unknown_outcome("HTTP 200, but the body exceeds the size limit")),
+            Body::Cut(text) => {
+                Err(self.unknown_outcome(&format!("HTTP 200 with an incomplete body: {text}")))
+            }
         }
     }
 
-    fn unknown(&self, text: &str) -> OpenOutcome {
+    fn unknown_outcome(&self, text: &str) -> OpenOutcome {
         OpenOutcome::Unknown { reason: self.credentials.redact(text) }
     }
 }
@@ -274,10 +276,10 @@ pub(super) mod tests {
     }
 
     #[derive(Default)]
-    struct RecordingObserver(std::sync::Mutex<Vec<crate::Exchange>>);
+    struct RecordingObserver(std::sync::Mutex<Vec<crate::HttpExchange>>);
 
     impl crate::HttpObserver for RecordingObserver {
-        fn observe(&self, exchange: crate::Exchange) {
+        fn observe(&self, exchange: crate::HttpExchange) {
             self.0.lock().unwrap().push(exchange);
         }
     }
@@ -456,7 +458,7 @@ pub(super) mod tests {
             assert!(open().await.contains("Opened"));
             let second = open().await;
             assert!(second.contains("NotSent") && second.contains("trade 01JT"), "{second}");
-            let report = broker.trade("01JT", candlewick_broker::Detail::Progress).await.unwrap().value;
+            let report = broker.trade("01JT", candlewick_broker::DetailLevel::Progress).await.unwrap().value;
             assert_eq!(report.account == Some(Account::Demo), is_demo);
             let third = open().await;
             if is_demo {

@@ -1,13 +1,13 @@
 //! Read requests to both APIs (contract 4.1 and 4.2). The number and the total time of retries are limited.
 
 use super::keys::TokenUse;
-use super::limit::{Turn, TurnTimeout};
+use super::limit::{RateLimitTimeout, RequestClass};
 use super::market_data::MAX_CANDLES_PER_REQUEST;
-use super::transport::Answer;
+use super::transport::ApiResponse;
 use super::{Api, Body, HttpBroker, Purpose, TransportError};
 use crate::model::{
-    FailureBody, PriceRecord, Record, RecordError, TradePage, TradeQuery, TradeRecord, User, Wallet,
-    parse_json, read_all, read_list, read_record,
+    ErrorBody, PriceRecord, Record, RecordError, TradePage, TradeQuery, TradeRecord, User, Wallet,
+    parse_json, read_list, read_record, read_records,
 };
 use backon::{ExponentialBuilder, Retryable};
 use candlewick_broker::{AsOf, BrokerError, CandleQuery, CandleRow, Reply, current_priority};
@@ -34,7 +34,7 @@ impl HttpBroker {
     }
 
     /// Sends a GET request. If the venue rejects the token, retries with a new token.
-    async fn read(&self, api: Api, url: Url) -> Result<Answer, BrokerError> {
+    async fn read(&self, api: Api, url: Url) -> Result<ApiResponse, BrokerError> {
         let generation = self.credentials.generation();
         let read = self.read_with_retries(api, url.clone()).await;
         let endpoint = endpoint_name(url.path());
@@ -42,7 +42,7 @@ impl HttpBroker {
             Ok(_) if api == Api::Trading => self.credentials.record_accepted_read(generation, endpoint),
             // Trading continues, because the trade list contains the same information.
             Err(BrokerError::Credentials { text })
-                if endpoint == GET_TRADE && self.is_accepted_elsewhere(endpoint).await =>
+                if endpoint == GET_TRADE && self.is_accepted_at_other_endpoint(endpoint).await =>
             {
                 self.credentials.record_endpoint_rejection(endpoint, text);
             }
@@ -56,7 +56,7 @@ impl HttpBroker {
         read
     }
 
-    async fn read_with_retries(&self, api: Api, url: Url) -> Result<Answer, BrokerError> {
+    async fn read_with_retries(&self, api: Api, url: Url) -> Result<ApiResponse, BrokerError> {
         let deadline = Instant::now() + Duration::from_millis(self.settings.read_deadline_ms);
         let pauses = ExponentialBuilder::default()
             .with_min_delay(Duration::from_millis(self.settings.retry_pause_ms))
@@ -78,20 +78,20 @@ impl HttpBroker {
             .await
     }
 
-    async fn read_once(&self, api: Api, url: Url, deadline: Instant) -> Result<Answer, BrokerError> {
+    async fn read_once(&self, api: Api, url: Url, deadline: Instant) -> Result<ApiResponse, BrokerError> {
         let path = url.path().to_owned();
         let unavailable = |text: String| BrokerError::Unavailable {
             text: self.credentials.redact(&format!("{text} (GET {path})")),
         };
         let left = || deadline.saturating_duration_since(Instant::now());
-        match self.rate_limit.wait(self.host(api), Turn::Read(current_priority()), left()).await {
+        match self.rate_limit.wait(self.host(api), RequestClass::Read(current_priority()), left()).await {
             Ok(()) => {}
-            Err(TurnTimeout::Rate(_)) => {
+            Err(RateLimitTimeout::Rate(_)) => {
                 let limit = self.settings.requests_per_second;
                 let text = "the rate limit would delay this request for too long";
                 return Err(unavailable(format!("{text} (broker.requests_per_second = {limit})")));
             }
-            Err(TurnTimeout::Quiet(left)) => {
+            Err(RateLimitTimeout::Quiet(left)) => {
                 let text = format!("requests are paused for another {} s (GET {path})", left.as_secs() + 1);
                 return Err(BrokerError::RateLimited { text, retry_after: Some(left) });
             }
@@ -104,20 +104,25 @@ impl HttpBroker {
         let mut request = Request::new(Method::GET, url);
         *request.headers_mut() = self.api_headers(api)?;
         *request.timeout_mut() = Some(left().min(self.settings.timeout()));
-        match self.exchange(api, (Purpose::Read, request)).await {
+        match self.send_request(api, (Purpose::Read, request)).await {
             Ok(answer) => self.check_status(api, answer, &path),
             Err(TransportError::NotConnected(text) | TransportError::Lost(text)) => Err(unavailable(text)),
         }
     }
 
-    pub(super) fn check_status(&self, api: Api, answer: Answer, path: &str) -> Result<Answer, BrokerError> {
+    pub(super) fn check_status(
+        &self,
+        api: Api,
+        answer: ApiResponse,
+        path: &str,
+    ) -> Result<ApiResponse, BrokerError> {
         let status = answer.status;
         if status == StatusCode::OK {
             return match &answer.body {
                 Body::Whole(_) => Ok(answer),
                 Body::TooLong(_) => {
                     let limit = self.settings.response_limit_bytes;
-                    Err(self.malformed(
+                    Err(self.malformed_error(
                         format!("the body is longer than broker.response_limit_bytes = {limit} (GET {path})"),
                         &answer.body,
                     ))
@@ -126,9 +131,11 @@ impl HttpBroker {
             };
         }
         if status.is_success() {
-            return Err(self.malformed(format!("{} (GET {path})", describe_status(status)), &answer.body));
+            return Err(
+                self.malformed_error(format!("{} (GET {path})", describe_status(status)), &answer.body)
+            );
         }
-        let FailureBody { text, .. } = FailureBody::parse(status.as_u16(), answer.body.bytes());
+        let ErrorBody { text, .. } = ErrorBody::parse(status.as_u16(), answer.body.bytes());
         let text = format!("{text}{}", answer.clock_hint(&text));
         let text = self.credentials.redact(&format!("{text} (GET {path})"));
         Err(match status {
@@ -157,21 +164,22 @@ impl HttpBroker {
 
     pub(super) fn parse<T>(
         &self,
-        answer: &Answer,
+        answer: &ApiResponse,
         read: impl FnOnce(Value) -> Result<T, RecordError>,
     ) -> Result<Reply<T>, BrokerError> {
-        let json = parse_json(answer.body.bytes())
-            .map_err(|error| self.malformed(format!("the body is not valid JSON ({error})"), &answer.body))?;
-        let value = read(json).map_err(|error| self.malformed(error.to_string(), &answer.body))?;
+        let json = parse_json(answer.body.bytes()).map_err(|error| {
+            self.malformed_error(format!("the body is not valid JSON ({error})"), &answer.body)
+        })?;
+        let value = read(json).map_err(|error| self.malformed_error(error.to_string(), &answer.body))?;
         Ok(answer.to_reply(value))
     }
 
-    fn malformed(&self, problem: String, body: &Body) -> BrokerError {
+    fn malformed_error(&self, problem: String, body: &Body) -> BrokerError {
         BrokerError::Malformed { problem, head: self.credentials.redact(&body.excerpt()) }
     }
 }
 
-impl Answer {
+impl ApiResponse {
     pub(super) fn clock_hint(&self, text: &str) -> String {
         let is_about_time = text.to_ascii_lowercase().contains("timestamp");
         let Some(date) = self.date.filter(|_| is_about_time) else { return String::new() };
@@ -220,7 +228,7 @@ impl HttpBroker {
         let answer = self.read(Api::Trading, self.url(Api::Trading, ["token", "wallets"], &[])?).await?;
         // Every wallet must be readable, because a sum over some wallets would be a wrong balance.
         self.parse(&answer, |json| {
-            let wallets: Vec<Wallet> = read_all(json, &self.unrecognised)?;
+            let wallets: Vec<Wallet> = read_records(json, &self.unrecognised_data)?;
             let mut ids = BTreeSet::new();
             match wallets.iter().find(|wallet| !ids.insert(wallet.id.as_str())) {
                 Some(again) => Err(RecordError::Duplicate { record: Wallet::NAME, id: again.id.clone() }),
@@ -234,13 +242,13 @@ impl HttpBroker {
         pairs.extend(query.user_id.iter().map(|id| ("userId", id.clone())));
         let answer = self.read(Api::Trading, self.url(Api::Trading, ["token", "trades"], &pairs)?).await?;
         let bytes = answer.body.bytes().len();
-        let page = self.parse(&answer, |json| read_record::<TradePage>(json, &self.unrecognised))?;
+        let page = self.parse(&answer, |json| read_record::<TradePage>(json, &self.unrecognised_data))?;
         Ok(page.map(|page| TradePage { bytes, ..page }))
     }
 
     pub(super) async fn fetch_trade(&self, id: &str) -> Result<Reply<TradeRecord>, BrokerError> {
         let answer = self.read(Api::Trading, self.url(Api::Trading, ["token", "trades", id], &[])?).await?;
-        self.parse(&answer, |json| read_record(json, &self.unrecognised))
+        self.parse(&answer, |json| read_record(json, &self.unrecognised_data))
     }
 
     /// Requests the token's user. The id is not redacted, because the URLs of trade list requests must contain it.
@@ -249,8 +257,8 @@ impl HttpBroker {
         self.parse_user(self.read(Api::Trading, url).await?)
     }
 
-    pub(super) fn parse_user(&self, answer: Answer) -> Result<Reply<User>, BrokerError> {
-        let mut user: Reply<User> = self.parse(&answer, |json| read_record(json, &self.unrecognised))?;
+    pub(super) fn parse_user(&self, answer: ApiResponse) -> Result<Reply<User>, BrokerError> {
+        let mut user: Reply<User> = self.parse(&answer, |json| read_record(json, &self.unrecognised_data))?;
         let raw = answer.raw_body.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
         if let Some(id) = raw.as_ref().and_then(|user| user["id"].as_str()) {
             id.clone_into(&mut user.value.id);
@@ -273,7 +281,7 @@ impl HttpBroker {
         if matches!(answer.body.bytes().trim_ascii(), b"OK" | b"\"OK\"") {
             return Ok(answer.to_reply(None));
         }
-        self.parse(&answer, |json| read_record(json, &self.unrecognised).map(Some))
+        self.parse(&answer, |json| read_record(json, &self.unrecognised_data).map(Some))
     }
 
     /// Requests candles. The result is the same whether the venue treats the bounds as inclusive or exclusive.
@@ -295,7 +303,7 @@ impl HttpBroker {
         ];
         let answer =
             self.read(Api::Prices, self.url(Api::Prices, ["aggregated-prices", "prices"], &pairs)?).await?;
-        self.parse(&answer, |json| read_list(json, &self.unrecognised))
+        self.parse(&answer, |json| read_list(json, &self.unrecognised_data))
     }
 }
 

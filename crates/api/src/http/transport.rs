@@ -3,7 +3,7 @@
 use super::client;
 use super::keys::CredentialStore;
 use crate::Settings;
-use crate::model::one_line;
+use crate::model::to_one_line;
 use async_trait::async_trait;
 use candlewick_broker::BrokerError;
 use candlewick_broker::clock::Clock;
@@ -25,7 +25,7 @@ pub trait Transport: Send + Sync {
         purpose: Purpose,
         request: Request,
         limit_bytes: usize,
-    ) -> Result<RawAnswer, TransportError>;
+    ) -> Result<RawResponse, TransportError>;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub enum Purpose {
 }
 
 #[derive(Debug)]
-pub struct RawAnswer {
+pub struct RawResponse {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Body,
@@ -83,7 +83,7 @@ impl Transport for Network {
         purpose: Purpose,
         request: Request,
         limit_bytes: usize,
-    ) -> Result<RawAnswer, TransportError> {
+    ) -> Result<RawResponse, TransportError> {
         let client = match purpose {
             Purpose::Read => &self.read_client,
             Purpose::Open => &self.open_client,
@@ -99,7 +99,7 @@ impl Transport for Network {
             Err(error) => return Err(TransportError::Lost(describe_error(&error.without_url()))),
         };
         let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
-        Ok(RawAnswer { status, headers, body: read_body(response, limit_bytes).await })
+        Ok(RawResponse { status, headers, body: read_body(response, limit_bytes).await })
     }
 }
 
@@ -141,11 +141,11 @@ fn describe_error(error: &dyn Error) -> String {
         }
         cause = error.source();
     }
-    one_line(&text)
+    to_one_line(&text)
 }
 
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ApiResponse {
     pub(super) status: StatusCode,
     pub(super) date: Option<Millis>,
     pub(super) retry_after: Option<Duration>,
@@ -158,7 +158,7 @@ pub(super) struct Answer {
 
 const MAX_EXCERPT_BYTES: usize = 200;
 
-impl Answer {
+impl ApiResponse {
     pub(super) fn redacted(self, credentials: &CredentialStore) -> Self {
         let (body, raw_body) = self.body.redacted(credentials);
         Self { body, raw_body, ..self }
@@ -187,22 +187,22 @@ impl Body {
 
     pub(super) fn excerpt(&self) -> String {
         let bytes = self.bytes();
-        one_line(&String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_EXCERPT_BYTES)]))
+        to_one_line(&String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_EXCERPT_BYTES)]))
     }
 }
 
-pub(super) async fn exchange(
+pub(super) async fn send_timed_request(
     transport: &dyn Transport,
     (purpose, request): (Purpose, Request),
     limit_bytes: usize,
     clock: &dyn Clock,
-) -> Result<Answer, TransportError> {
+) -> Result<ApiResponse, TransportError> {
     let sent = clock.now();
-    let RawAnswer { status, headers, body } = transport.send(purpose, request, limit_bytes).await?;
+    let RawResponse { status, headers, body } = transport.send(purpose, request, limit_bytes).await?;
     let received = clock.now();
     let date = parse_date(&headers, &DATE);
     let retry_after = parse_retry_after(&headers, date.unwrap_or(received));
-    Ok(Answer { status, date, retry_after, body, raw_body: None, sent, received })
+    Ok(ApiResponse { status, date, retry_after, body, raw_body: None, sent, received })
 }
 
 fn parse_date(headers: &HeaderMap, name: &HeaderName) -> Option<Millis> {
@@ -220,7 +220,7 @@ fn parse_retry_after(headers: &HeaderMap, now: Millis) -> Option<Duration> {
 
 /// A request to the trading API and its answer. Neither contains credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Exchange {
+pub struct HttpExchange {
     pub intent: Option<u64>,
     pub sent: Millis,
     pub received: Option<Millis>,
@@ -233,7 +233,7 @@ pub struct Exchange {
 
 /// Observer of all requests to the trading API and their answers. Its methods must return quickly.
 pub trait HttpObserver: Send + Sync {
-    fn observe(&self, exchange: Exchange);
+    fn observe(&self, exchange: HttpExchange);
 }
 
 #[cfg(test)]

@@ -95,7 +95,7 @@ pub(crate) enum RecordError {
 pub(crate) trait Field: Sized {
     fn from_value(value: &Value) -> Option<Self>;
 
-    fn unknown_text(&self) -> Option<&str> {
+    fn unrecognised_text(&self) -> Option<&str> {
         None
     }
 }
@@ -112,11 +112,11 @@ pub(crate) fn read_record<R: Record>(value: Value, drift: &UnrecognisedData) -> 
     };
     let mut fields = Fields { record: R::NAME, object, drift };
     let record = R::read(&mut fields)?;
-    fields.count_unknown();
+    fields.count_unknown_fields();
     Ok(record)
 }
 
-pub(crate) fn read_all<R: Record>(value: Value, drift: &UnrecognisedData) -> Result<Vec<R>, RecordError> {
+pub(crate) fn read_records<R: Record>(value: Value, drift: &UnrecognisedData) -> Result<Vec<R>, RecordError> {
     extract_rows::<R>(value)?.into_iter().map(|row| read_record(row, drift)).collect()
 }
 
@@ -148,7 +148,7 @@ fn extract_rows<R: Record>(value: Value) -> Result<Vec<Value>, RecordError> {
 }
 
 impl<'a> Fields<'a> {
-    fn count_unknown(&self) {
+    fn count_unknown_fields(&self) {
         for field in self.object.keys() {
             self.drift.count_field(self.record, field);
         }
@@ -160,7 +160,7 @@ impl<'a> Fields<'a> {
             self.drift.count_unreadable_field(self.record, field);
             return None;
         };
-        if let Some(text) = read.unknown_text() {
+        if let Some(text) = read.unrecognised_text() {
             self.drift.count_value(self.record, field, text);
         }
         Some(read)
@@ -217,7 +217,7 @@ impl<'a> Fields<'a> {
         };
         let mut nested = Fields { record, object, drift: self.drift };
         check(&mut nested);
-        nested.count_unknown();
+        nested.count_unknown_fields();
     }
 
     pub(crate) fn take_list<R: Record>(&mut self, field: &'static str) -> (Vec<R>, usize) {
@@ -305,7 +305,7 @@ impl Field for Millis {
 
 /// Body of an answer whose status is not 200 (contract 5, `observed: opening a trade`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FailureBody {
+pub(crate) struct ErrorBody {
     /// The venue's message on one line; `HTTP <status>` if there is no message.
     pub(crate) text: String,
     /// Status name or error code, from the field `error` in `data` or in the body.
@@ -315,7 +315,7 @@ pub(crate) struct FailureBody {
 
 const MAX_LINE_BYTES: usize = 300;
 
-impl FailureBody {
+impl ErrorBody {
     /// Parses an error body. The message is a string, list or object in `data.message`, `data`, `message` or `error`.
     pub(crate) fn parse(status: u16, body: &[u8]) -> Self {
         let json: Value = serde_json::from_slice(body).unwrap_or_default();
@@ -325,8 +325,8 @@ impl FailureBody {
         let text = candidates.into_iter().flatten().find_map(read_message);
         let code = [data.get("error"), json.get("error")].into_iter().flatten().find_map(Value::as_str);
         Self {
-            code: code.map(one_line),
-            text: text.map_or_else(|| format!("HTTP {status}"), |text| one_line(&text)),
+            code: code.map(to_one_line),
+            text: text.map_or_else(|| format!("HTTP {status}"), |text| to_one_line(&text)),
             venue_time: json.get("timestamp").and_then(Millis::from_value),
         }
     }
@@ -347,7 +347,7 @@ fn read_message(message: &Value) -> Option<String> {
     Some(text).filter(|text| !text.trim().is_empty())
 }
 
-pub(crate) fn one_line(text: &str) -> String {
+pub(crate) fn to_one_line(text: &str) -> String {
     let words: Vec<_> =
         text.split(|c: char| c.is_control() || c == ' ').filter(|word| !word.is_empty()).collect();
     let mut line = words.join(" ");
@@ -388,7 +388,7 @@ mod tests {
     }
 
     fn check_text(body: &Value, expected: &str) {
-        assert_eq!(FailureBody::parse(400, body.to_string().as_bytes()).text, expected, "{body}");
+        assert_eq!(ErrorBody::parse(400, body.to_string().as_bytes()).text, expected, "{body}");
     }
 
     #[test]
@@ -404,9 +404,9 @@ mod tests {
         check_text(&json!({"message": null, "error": "  "}), "HTTP 400");
         check_text(&json!("text"), "HTTP 400");
         check_text(&json!({"message": "two\r\n lines\u{7}"}), "two lines");
-        assert_eq!(FailureBody::parse(502, b"<html>").text, "HTTP 502");
+        assert_eq!(ErrorBody::parse(502, b"<html>").text, "HTTP 502");
         let long = json!({"message": "é".repeat(900)}).to_string();
-        assert_eq!(FailureBody::parse(400, long.as_bytes()).text.len(), 300);
+        assert_eq!(ErrorBody::parse(400, long.as_bytes()).text.len(), 300);
     }
 
     #[test]
@@ -416,8 +416,8 @@ mod tests {
             "path": "/token/trades",
             "data": {"message": "Invalid token", "error": "Unauthorized", "statusCode": 401},
         });
-        let read = FailureBody::parse(401, json.to_string().as_bytes());
-        let expected = FailureBody {
+        let read = ErrorBody::parse(401, json.to_string().as_bytes());
+        let expected = ErrorBody {
             text: "Invalid token".into(),
             code: Some("Unauthorized".into()),
             venue_time: Some(Millis::new(1_795_176_000_000)),
@@ -425,8 +425,8 @@ mod tests {
         assert_eq!(read, expected);
 
         let json = json!({"statusCode": 401, "message": "Unauthorized"});
-        let read = FailureBody::parse(401, json.to_string().as_bytes());
-        assert_eq!(read, FailureBody { text: "Unauthorized".into(), code: None, venue_time: None });
+        let read = ErrorBody::parse(401, json.to_string().as_bytes());
+        assert_eq!(read, ErrorBody { text: "Unauthorized".into(), code: None, venue_time: None });
     }
 
     #[allow(clippy::needless_pass_by_value)] // rows are written in place

@@ -6,9 +6,9 @@
 mod fields;
 
 pub use fields::parse_json;
-pub(crate) use fields::{FailureBody, Record, RecordError, one_line, read_all, read_list, read_record};
+pub(crate) use fields::{ErrorBody, Record, RecordError, read_list, read_record, read_records, to_one_line};
 
-use candlewick_broker::{CandleRow, Reported};
+use candlewick_broker::{CandleRow, ReportedValue};
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Millis, Ohlcv, Outcome};
 use fields::{Field, Fields};
 use rust_decimal::Decimal;
@@ -26,9 +26,9 @@ pub(crate) struct TradeRecord {
     pub(crate) status: Option<TradeStatus>,
     pub(crate) result: Option<TradeResult>,
     pub(crate) symbol: Option<String>,
-    pub(crate) direction: Option<Reported<Direction>>,
-    pub(crate) expiration_type: Option<Reported<ExpirationType>>,
-    pub(crate) close_type: Option<Reported<CloseType>>,
+    pub(crate) direction: Option<ReportedValue<Direction>>,
+    pub(crate) expiration_type: Option<ReportedValue<ExpirationType>>,
+    pub(crate) close_type: Option<ReportedValue<CloseType>>,
     pub(crate) amount: Option<Decimal>,
     /// Profit of a won trade in percent of the stake.
     pub(crate) payout: Option<Decimal>,
@@ -351,7 +351,7 @@ macro_rules! venue_enum {
                 })
             }
 
-            fn unknown_text(&self) -> Option<&str> {
+            fn unrecognised_text(&self) -> Option<&str> {
                 match self {
                     Self::Unknown(text) => Some(text),
                     _ => None,
@@ -404,13 +404,13 @@ impl TradeResult {
     }
 }
 
-impl<T: FromStr> Field for Reported<T> {
+impl<T: FromStr> Field for ReportedValue<T> {
     fn from_value(value: &Value) -> Option<Self> {
         let text = value.as_str()?;
         Some(text.parse().map_or_else(|_| Self::Unrecognised(text.to_owned()), Self::Known))
     }
 
-    fn unknown_text(&self) -> Option<&str> {
+    fn unrecognised_text(&self) -> Option<&str> {
         match self {
             Self::Known(_) => None,
             Self::Unrecognised(text) => Some(text),
@@ -464,9 +464,9 @@ mod tests {
             status: Some(TradeStatus::Completed),
             result: Some(TradeResult::Won),
             symbol: text("BTC/USDT"),
-            direction: Some(Reported::Known(Direction::Buy)),
-            expiration_type: Some(Reported::Known(ExpirationType::TimeFixed)),
-            close_type: Some(Reported::Known("01:00".parse().unwrap())),
+            direction: Some(ReportedValue::Known(Direction::Buy)),
+            expiration_type: Some(ReportedValue::Known(ExpirationType::TimeFixed)),
+            close_type: Some(ReportedValue::Known("01:00".parse().unwrap())),
             amount: Some(Decimal::TEN),
             payout: Some(Decimal::from(80)),
             pnl: Some(Decimal::from(8)),
@@ -576,7 +576,7 @@ mod tests {
         });
         let (trade, unknown) = noted::<TradeRecord>(json);
         assert_eq!(trade.amount, Some(Decimal::new(1_050, 2)));
-        assert_eq!(trade.direction, Some(Reported::Unrecognised("UP".into())));
+        assert_eq!(trade.direction, Some(ReportedValue::Unrecognised("UP".into())));
         assert_eq!((trade.payout, trade.wallets.len()), (None, 0));
         let expected = "Trade.closeType=soon, Trade.direction=UP, Trade.payout unreadable, Trade.status=FROZEN, \
                         Trade.withBonus, WalletEntry.type unreadable";
@@ -729,9 +729,9 @@ mod tests {
             assert_eq!((result.outcome(), result.to_string().as_str()), (expected, text));
         }
         let kind = WalletType::from_value(&json!("LOYALTY")).unwrap();
-        assert_eq!((kind.unknown_text(), kind.to_string().as_str()), (Some("LOYALTY"), "LOYALTY"));
+        assert_eq!((kind.unrecognised_text(), kind.to_string().as_str()), (Some("LOYALTY"), "LOYALTY"));
         assert_eq!(WalletType::from_value(&json!("Demo")), Some(WalletType::Demo));
-        let direction = Reported::<Direction>::from_value(&json!("UP")).unwrap();
-        assert_eq!((direction.known(), direction.unknown_text()), (None, Some("UP")));
+        let direction = ReportedValue::<Direction>::from_value(&json!("UP")).unwrap();
+        assert_eq!((direction.value(), direction.unrecognised_text()), (None, Some("UP")));
     }
 }

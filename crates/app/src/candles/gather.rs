@@ -2,7 +2,7 @@
 
 use super::load::{self, ALL_TIME};
 use super::market::{built_in_tick_notice, markets_for, missing_tick_notice, select_series};
-use super::name::{PriceSource, rule_bots};
+use super::name::{PriceSource, build_rule_bots};
 use crate::configuration::{Flag, LoadedConfig, Problems};
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
@@ -10,7 +10,7 @@ use candlewick_engine::{BotSettings, IntentRow, TradeBook};
 use candlewick_history::{
     HashedSeries, combine_series_hashes, count_candles_in_closed_hours, count_missing_candles,
 };
-use candlewick_records::{count_text, utc};
+use candlewick_records::{count_text, format_utc};
 use candlewick_sdk::{CandleSeries, CloseType, Expiry, Millis, Series};
 use candlewick_simulator::{Market, check_expiry, coarse_periods};
 use serde::{Deserialize, Serialize};
@@ -93,7 +93,12 @@ impl CandleChoice {
         let flags = [
             Flag::new("--data", "sandbox", "data", data),
             Flag::new("--catalog", "data", "catalog", self.catalog.as_ref()),
-            Flag::new("--rules", "", "bots", self.rules.as_ref().map(|file| rule_bots(file, &self.data))),
+            Flag::new(
+                "--rules",
+                "",
+                "bots",
+                self.rules.as_ref().map(|file| build_rule_bots(file, &self.data)),
+            ),
             Flag::new("--payout", "simulation", "payout_percent", self.payout),
         ];
         flags.into_iter().flatten().collect()
@@ -106,7 +111,7 @@ impl CandleChoice {
         let (prices, revised) = (stock.prices, stock.revised_candles);
         let mut notices = stock.notices;
         let share = loaded.config.data.longer_share_percent;
-        let selected = select_series(bots, stock.series, (&stock.place, share))?;
+        let selected = select_series(bots, stock.series, (&stock.location, share))?;
         let series = load::collect_candles(&selected);
         let markets = markets_for(bots, &series);
         let heard = series.iter().filter(|one| is_used_by_bot(bots, one));
@@ -128,7 +133,7 @@ impl CandleChoice {
         &self,
         loaded: &LoadedConfig,
         markets: &[Market],
-        fineness: FineData,
+        fineness: FineCandleCoverage,
     ) -> Result<Option<String>> {
         self.coarse_notice(check_expiries(loaded, markets, fineness, COARSE_FLAG_HINT))
     }
@@ -153,7 +158,7 @@ impl CandleChoice {
     fn range(&self) -> Result<Range<Millis>> {
         let range = self.from.unwrap_or(ALL_TIME.start)..self.to.unwrap_or(ALL_TIME.end);
         if range.is_empty() {
-            let [from, to] = [range.start, range.end].map(utc);
+            let [from, to] = [range.start, range.end].map(format_utc);
             return Err(AppError::invalid(format!("--from {from} is not before --to {to}")));
         }
         Ok(range)
@@ -169,23 +174,27 @@ pub const ALLOW_COARSE_HINT: &str =
     "sandbox.allow_coarse = true fills in assumed prices inside candles, but the results then prove nothing";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FineData {
+pub enum FineCandleCoverage {
     /// Fine candles are required for part of the run only. Each trade is checked after the run.
     Somewhere,
     Throughout,
 }
 
-pub fn describe_coarse_expiry(expiry: Expiry, market: &Market, fineness: FineData) -> Option<String> {
+pub fn describe_coarse_expiry(
+    expiry: Expiry,
+    market: &Market,
+    fineness: FineCandleCoverage,
+) -> Option<String> {
     if let Err(error) = check_expiry(expiry, market) {
         return Some(error.to_string());
     }
     let stretches = match fineness {
-        FineData::Somewhere => return None,
-        FineData::Throughout => coarse_periods(expiry, market),
+        FineCandleCoverage::Somewhere => return None,
+        FineCandleCoverage::Throughout => coarse_periods(expiry, market),
     };
     let first = stretches.first()?;
     let (interval, symbol, close_type) = (market.prices.interval(), market.symbol(), expiry.close_type);
-    let [start, end] = [first.start, first.end].map(utc);
+    let [start, end] = [first.start, first.end].map(format_utc);
     let more = format_remaining_count(stretches.len() - 1, "stretch", "stretches");
     Some(format!(
         "an expiry of {close_type} is shorter than the {interval} candles of {symbol}, and finer candles are missing \
@@ -193,7 +202,12 @@ pub fn describe_coarse_expiry(expiry: Expiry, market: &Market, fineness: FineDat
     ))
 }
 
-pub fn check_expiries(loaded: &LoadedConfig, markets: &[Market], level: FineData, hint: &str) -> Result<()> {
+pub fn check_expiries(
+    loaded: &LoadedConfig,
+    markets: &[Market],
+    level: FineCandleCoverage,
+    hint: &str,
+) -> Result<()> {
     let mut problems = Vec::new();
     for (index, bot) in loaded.config.bots.iter().enumerate() {
         let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
@@ -202,7 +216,7 @@ pub fn check_expiries(loaded: &LoadedConfig, markets: &[Market], level: FineData
             problems.push(problem.with_value(format!("\"{}\"", bot.close_type)));
         }
     }
-    Problems::check(problems).map_err(|problems| AppError::invalid(problems.to_string()).help(hint))
+    Problems::check(problems).map_err(|problems| AppError::invalid(problems.to_string()).with_help(hint))
 }
 
 fn check_trades(loaded: &LoadedConfig, markets: &[Market], book: &TradeBook) -> Result<()> {
@@ -213,7 +227,7 @@ fn check_trades(loaded: &LoadedConfig, markets: &[Market], book: &TradeBook) -> 
         let mut is_too_coarse = |row: &&IntentRow| {
             let expiry = row.approved.expiry();
             let own = stretches.entry(expiry.close_type).or_insert_with(|| coarse_periods(expiry, market));
-            is_priced_within(row, own)
+            is_opened_or_closed_within(row, own)
         };
         let coarse: Vec<&IntentRow> = of_bot.filter(|row| is_too_coarse(row)).collect();
         let Some((first, open)) = coarse.first().and_then(|row| Some((row, row.open_time?))) else {
@@ -221,7 +235,7 @@ fn check_trades(loaded: &LoadedConfig, markets: &[Market], book: &TradeBook) -> 
         };
         let (interval, symbol) = (market.prices.interval(), bot.symbol);
         let close_type = first.approved.expiry().close_type;
-        let (open, more) = (utc(open), format_remaining_count(coarse.len() - 1, "trade", "trades"));
+        let (open, more) = (format_utc(open), format_remaining_count(coarse.len() - 1, "trade", "trades"));
         let why = format!(
             "the {interval} candles of {symbol} are too coarse for the trade with expiry {close_type} opened at \
              {open}{more}"
@@ -233,13 +247,13 @@ fn check_trades(loaded: &LoadedConfig, markets: &[Market], book: &TradeBook) -> 
             loaded.problem(&format!("bots[{index}].strategy"), problem)
         };
         let help = format!("limit the run to the period of finer candles (--from, --to); {COARSE_FLAG_HINT}");
-        return Err(AppError::invalid(Problems::from(problem).to_string()).help(help));
+        return Err(AppError::invalid(Problems::from(problem).to_string()).with_help(help));
     }
     Ok(())
 }
 
 /// Returns whether the trade opened within any range (start included) or closed within any range (end included).
-fn is_priced_within(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
+fn is_opened_or_closed_within(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
     let holds = |moment: Millis| {
         let after = stretches.partition_point(|stretch| stretch.start <= moment);
         after.checked_sub(1).is_some_and(|at| moment < stretches[at].end)

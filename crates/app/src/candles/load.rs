@@ -3,7 +3,7 @@
 use super::deduplicate;
 use super::gather::is_used_by_bot;
 use super::market::{missing_in_catalog_error, suggest_catalog_series};
-use super::name::{CandleStore, DataName, PriceSource, divides, parse_data_names};
+use super::name::{CandleStore, DataName, PriceSource, can_resample, parse_data_names};
 use crate::configuration::LoadedConfig;
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
@@ -13,7 +13,7 @@ use candlewick_history::{
     Catalog, GenerateSettings, HashedSeries, HistoryError, MismatchKind, SeriesMismatch, generate,
     known_market, resample, series_mismatches,
 };
-use candlewick_records::utc;
+use candlewick_records::format_utc;
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Series, Symbol};
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub struct LoadedCandles {
     pub series: Vec<HashedSeries>,
     pub is_synthetic: bool,
     pub prices: PriceSource,
-    pub place: String,
+    pub location: String,
     pub notices: Vec<String>,
     pub revised_candles: u64,
 }
@@ -41,7 +41,7 @@ pub fn load(loaded: &LoadedConfig, range: &Range<Millis>, progress: &dyn Progres
         let help = "upload a series with `candlewick data export BTCUSDT@1m --out s3://BUCKET/BTCUSDT_1m.parquet`, \
                     and read the uploaded file with --data";
         let text = format!("{place}: a catalog must be a local folder");
-        return Err(AppError::invalid(text).help(help));
+        return Err(AppError::invalid(text).with_help(help));
     }
     if let Some(failure) =
         config.sandbox.data.iter().find_map(|text| suggest_catalog_series(text, &store.catalog))
@@ -73,8 +73,9 @@ pub fn load(loaded: &LoadedConfig, range: &Range<Millis>, progress: &dyn Progres
     if loaded.is_set("data.catalog") {
         let found = if others.is_empty() { "none".to_owned() } else { format_series(&others) };
         let text = format!("the catalog {folder} has no candles for the bots' symbols; available: {found}");
-        return Err(AppError::data(text)
-            .help("`candlewick data generate --catalog DIR` creates synthetic candles; --data reads files"));
+        return Err(AppError::data(text).with_help(
+            "`candlewick data generate --catalog DIR` creates synthetic candles; --data reads files",
+        ));
     }
     let spinner = progress.spinner("Generating synthetic candles");
     let made = synthetic_candles()?;
@@ -83,7 +84,7 @@ pub fn load(loaded: &LoadedConfig, range: &Range<Millis>, progress: &dyn Progres
     let series = trim_all(made.collect(), range, &config.bots)?;
     let place = "the synthetic candles".to_owned();
     let prices = PriceSource::Other;
-    Ok(LoadedCandles { series, is_synthetic: true, prices, place, notices, revised_candles: 0 })
+    Ok(LoadedCandles { series, is_synthetic: true, prices, location: place, notices, revised_candles: 0 })
 }
 
 fn load_by_name(
@@ -111,7 +112,14 @@ fn load_by_name(
     let series = trim_all(read_all(names, store, progress)?, range, &loaded.config.bots)?;
     notices.extend(check_alignment(&series, &place)?);
     let prices = PriceSource::from_names(names, &store.catalog, &loaded.config.broker.client)?;
-    Ok(LoadedCandles { series, is_synthetic: false, prices, place, notices, revised_candles: revised })
+    Ok(LoadedCandles {
+        series,
+        is_synthetic: false,
+        prices,
+        location: place,
+        notices,
+        revised_candles: revised,
+    })
 }
 
 pub fn candle_store(loaded: &LoadedConfig) -> CandleStore {
@@ -129,7 +137,8 @@ pub fn stored_series_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<
     let found = bots.iter().flat_map(|bot| {
         let of_symbol = || all.iter().copied().filter(|one| one.symbol == bot.symbol);
         let own = of_symbol().find(|one| *one == bot.series());
-        let parts = || of_symbol().filter(|one| divides(*one, bot.series())).max_by_key(|one| one.interval);
+        let parts =
+            || of_symbol().filter(|one| can_resample(*one, bot.series())).max_by_key(|one| one.interval);
         let finer = of_symbol().filter(|one| one.interval < bot.interval);
         own.or_else(parts).into_iter().chain(finer).collect::<Vec<_>>()
     });
@@ -138,7 +147,7 @@ pub fn stored_series_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<
 
 pub(crate) fn has_candles_for(names: &[DataName], bot: &BotSettings) -> bool {
     let series = bot.series();
-    names.iter().map(DataName::series).any(|one| one == series || divides(one, series))
+    names.iter().map(DataName::series).any(|one| one == series || can_resample(one, series))
 }
 
 fn read_all(
@@ -178,9 +187,9 @@ fn trim_all(
 pub fn trim_to_range(whole: HashedSeries, range: &Range<Millis>, place: &str) -> Result<HashedSeries> {
     let candles = whole.candles();
     let Ok(part) = candles.within(range.clone()) else {
-        let [start, end] = [candles.start(), candles.end()].map(utc);
+        let [start, end] = [candles.start(), candles.end()].map(format_utc);
         let problem = format!("{place}: no candles of {} between --from and --to", candles.series());
-        return Err(AppError::data(problem).help(format!("the available candles span {start} to {end}")));
+        return Err(AppError::data(problem).with_help(format!("the available candles span {start} to {end}")));
     };
     let is_whole = part.candles().len() == candles.candles().len();
     Ok(if is_whole { whole } else { HashedSeries::new(part) })
@@ -197,7 +206,9 @@ pub fn collect_candles(series: &[HashedSeries]) -> Vec<CandleSeries> {
 pub(crate) fn check_series_match(all: &[&CandleSeries], at: &str) -> Result<Vec<String>> {
     let found = series_mismatches(all);
     if let Some(fatal) = found.iter().find(|mismatch| mismatch.is_fatal()) {
-        return Err(AppError::data(format!("{at}: {}", describe_mismatch(fatal))).help(mismatch_hint(fatal)));
+        return Err(
+            AppError::data(format!("{at}: {}", describe_mismatch(fatal))).with_help(mismatch_hint(fatal))
+        );
     }
     Ok(found.iter().map(describe_mismatch).collect())
 }
@@ -225,7 +236,7 @@ pub(crate) fn differs_only_in_interval(one: Series, other: Series) -> bool {
 
 fn describe_mismatch(mismatch: &SeriesMismatch) -> String {
     let SeriesMismatch { span, covers_all_closes: is_whole, .. } = mismatch;
-    let [start, end] = [span.start, span.end].map(utc);
+    let [start, end] = [span.start, span.end].map(format_utc);
     let part = format!(" (from about {start} to {end})");
     format!("{mismatch}{}", if *is_whole { "" } else { part.as_str() })
 }
@@ -271,7 +282,7 @@ fn synthetic_candles() -> Result<Vec<CandleSeries>, HistoryError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_history::{CandleFile, data_hash, no_progress};
+    use candlewick_history::{CandleFile, data_hash, ignore_progress};
     use std::path::Path;
 
     #[test]
@@ -280,7 +291,9 @@ mod tests {
         let made = synthetic_candles().unwrap();
         let shipped: Vec<CandleSeries> = made
             .iter()
-            .map(|one| CandleFile::in_folder(&folder, one.series()).unwrap().read(&mut no_progress).unwrap())
+            .map(|one| {
+                CandleFile::in_folder(&folder, one.series()).unwrap().read(&mut ignore_progress).unwrap()
+            })
             .collect();
         assert_eq!(data_hash(&made), data_hash(&shipped));
     }

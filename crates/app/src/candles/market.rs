@@ -1,7 +1,7 @@
 //! Assigns candle series to bots and markets, explains missing candles, and derives tick sizes from prices.
 
 use super::load::format_series;
-use super::name::divides;
+use super::name::can_resample;
 use crate::configuration::LoadedConfig;
 use crate::error::{AppError, Result};
 use crate::shell::{quote_for_shell, suggest_nearby_files};
@@ -26,7 +26,8 @@ pub fn select_series(
         if all.iter().any(|one| one.candles().series() == bot.series()) {
             continue;
         }
-        let parts = all.iter().map(HashedSeries::candles).filter(|one| divides(one.series(), bot.series()));
+        let parts =
+            all.iter().map(HashedSeries::candles).filter(|one| can_resample(one.series(), bot.series()));
         let Some(longest) = parts.max_by_key(|one| one.interval()) else {
             let there: Vec<Series> = all.iter().map(|one| one.candles().series()).collect();
             let Series { symbol, interval } = bot.series();
@@ -37,7 +38,7 @@ pub fn select_series(
                      `candlewick data generate`, or choose another catalog with --catalog"
                 )
             });
-            return Err(AppError::data(describe_missing_candles(bot, &there, place)).help(help));
+            return Err(AppError::data(describe_missing_candles(bot, &there, place)).with_help(help));
         };
         let joined = resample_with_coverage(longest, bot.interval, longer_share_percent)?;
         all.push(HashedSeries::new(joined.candles));
@@ -68,7 +69,7 @@ pub(super) fn missing_in_catalog_error(bot: &BotSettings, there: &[Series], plac
     let Series { symbol, interval } = bot.series();
     let meant =
         suggest_series(bot.series(), there).map(|meant| format!("{meant} Otherwise, ")).unwrap_or_default();
-    AppError::data(describe_missing_candles(bot, there, place)).help(format!(
+    AppError::data(describe_missing_candles(bot, there, place)).with_help(format!(
         "{meant}download candles with `candlewick data fetch {symbol}@{interval}`, import a file with \
          `candlewick data import`, or create synthetic candles with \
          `candlewick data generate --symbol {symbol} --interval {interval} --catalog`"
@@ -113,7 +114,7 @@ pub(crate) fn suggest_catalog_series(text: &str, catalog: &Catalog) -> Option<Ap
     let first = there.first()?;
     let (folder, available) = (catalog.folder().display(), there.join(", "));
     let problem = format!("{text} is not a file; the catalog {folder} has the series {available}");
-    Some(AppError::data(problem).help(format!("did you mean {first}?")))
+    Some(AppError::data(problem).with_help(format!("did you mean {first}?")))
 }
 
 fn describe_catalog_series(catalog: &Catalog, series: Series) -> String {

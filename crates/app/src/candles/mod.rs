@@ -7,8 +7,8 @@ mod name;
 mod shift;
 
 pub use gather::{
-    ALLOW_COARSE_HINT, COARSE_NOTICE, CandleChoice, Candles, FineData, SeriesContent, check_expiries,
-    describe_coarse_expiry,
+    ALLOW_COARSE_HINT, COARSE_NOTICE, CandleChoice, Candles, FineCandleCoverage, SeriesContent,
+    check_expiries, describe_coarse_expiry,
 };
 pub use load::{ALL_TIME, candle_store, collect_candles, load, stored_series_for, trim_to_range};
 pub(crate) use load::{
@@ -20,7 +20,7 @@ pub use market::{
     select_series,
 };
 pub(crate) use name::parse_data_names;
-pub use name::{CandleStore, DataName, PriceSource, describe_source, rule_bots};
+pub use name::{CandleStore, DataName, PriceSource, build_rule_bots, describe_source};
 pub use shift::{choose_venue_start, shift_to};
 
 pub(crate) fn deduplicate<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {

@@ -69,7 +69,7 @@ impl DataName {
     pub fn resampling_source(&self, catalog: &Catalog) -> Result<Option<Series>, HistoryError> {
         let Self::Stored(series) = self else { return Ok(None) };
         let all = catalog.series()?;
-        let parts = all.iter().filter(|one| divides(**one, *series) && !all.contains(series));
+        let parts = all.iter().filter(|one| can_resample(**one, *series) && !all.contains(series));
         Ok(parts.max_by_key(|one| one.interval).copied())
     }
 }
@@ -80,7 +80,7 @@ pub(crate) fn parse_data_names(configured: &[String]) -> Result<Vec<DataName>> {
         let name: DataName = text.parse()?;
         if let Some(other) = names.iter().find(|other| other.series() == name.series()) {
             let problem = format!("{} is given twice: as {other} and as {name}", name.series());
-            return Err(AppError::invalid(problem).help("remove one of the two names"));
+            return Err(AppError::invalid(problem).with_help("remove one of the two names"));
         }
         names.push(name);
     }
@@ -108,7 +108,7 @@ impl fmt::Display for DataName {
     }
 }
 
-pub(super) fn divides(fine: Series, coarse: Series) -> bool {
+pub(super) fn can_resample(fine: Series, coarse: Series) -> bool {
     let divides = coarse.interval.length().is_aligned_to(fine.interval.length());
     fine.symbol == coarse.symbol && fine.interval < coarse.interval && divides
 }
@@ -140,7 +140,7 @@ pub fn describe_source(venue: &Settings) -> String {
 }
 
 /// Builds a `rules` bot per symbol in `data`, on its longest interval. Without data, builds one on BTCUSDT 1m.
-pub fn rule_bots(file: &Path, data: &[String]) -> Value {
+pub fn build_rule_bots(file: &Path, data: &[String]) -> Value {
     let mut longest: BTreeMap<Symbol, Interval> = BTreeMap::new();
     // Invalid names are skipped here and reported when the candles are read.
     for name in data.iter().filter_map(|name| name.parse::<DataName>().ok()) {
@@ -192,7 +192,7 @@ mod tests {
     fn builds_a_bot_per_symbol_on_its_longest_candles() {
         let check = |data: &[&str], expected: Value| {
             let data: Vec<String> = data.iter().map(|name| (*name).to_owned()).collect();
-            let bots = rule_bots(Path::new("my.toml"), &data);
+            let bots = build_rule_bots(Path::new("my.toml"), &data);
             let told = |bot: &Value| {
                 json!([bot["name"], bot["symbol"], bot["interval"], bot["close_type"], bot["params"]["file"]])
             };

@@ -14,12 +14,12 @@ pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, 
     let hint = "use --start or a --speed above 1 to keep the candle times unchanged";
     let Some(days) = best_shift(now, all) else {
         let problem = "the period of the candles is too short to shift it to the present by whole days";
-        return Err(AppError::data(problem).help(hint));
+        return Err(AppError::data(problem).with_help(hint));
     };
     let moved = |one: &CandleSeries| {
         shift(one, days).map_err(|error| {
             let problem = format!("cannot shift {} by whole days: {error}", one.series());
-            AppError::data(problem).help(hint)
+            AppError::data(problem).with_help(hint)
         })
     };
     all.iter().map(moved).collect()
@@ -39,7 +39,7 @@ pub fn choose_venue_start(all: &[CandleSeries], asked: Option<Millis>) -> Result
     }
     let [at, start, end] = [at, start, end].map(|moment| String::from(StartTime(moment)));
     let problem = format!("the start {at} is outside the period of the candles, {start} to {end}");
-    Err(AppError::invalid(problem).help("use a --start within this range, or omit it"))
+    Err(AppError::invalid(problem).with_help("use a --start within this range, or omit it"))
 }
 
 fn total_span(all: &[CandleSeries]) -> (Millis, Millis) {

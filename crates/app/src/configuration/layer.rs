@@ -19,7 +19,7 @@ const SANDBOX_TOML: &str = include_str!("../../../../config/sandbox.toml");
 
 const ENVIRONMENT_PREFIX: &str = "CANDLEWICK_";
 /// Environment variables that are not settings. Other code reads them, so they are never merged.
-const UNMERGED_VARIABLES: [&str; 4] =
+const NON_SETTING_VARIABLES: [&str; 4] =
     ["allow_real", "broker__api_token", "broker__api_key", "signals__secret"];
 const BROKER_SECRETS: [&str; 2] = ["api_token", "api_key"];
 
@@ -61,7 +61,7 @@ impl Layer {
         Self::parse(Origin::Default, DEFAULT_TOML)
     }
 
-    pub(super) fn built_in() -> Result<Self> {
+    pub(super) fn sandbox_defaults() -> Result<Self> {
         Self::from_text(SANDBOX_TOML)
     }
 
@@ -76,17 +76,17 @@ impl Layer {
             let error = AppError::invalid(problem).with_source(source);
             if is_missing {
                 let nearby = suggest_nearby_files(path, &["toml"]);
-                error.help(format!(
+                error.with_help(format!(
                     "{nearby} `candlewick config init` creates a file; `candlewick live --sandbox` works without a file"
                 ))
             } else {
-                error.help("--config takes a TOML file, such as config/demo.toml")
+                error.with_help("--config takes a TOML file, such as config/demo.toml")
             }
         })?;
         let mut layer = Self::parse(Origin::File(path.to_owned()), &text)?;
         if FileKind::from_values(&layer.values) == FileKind::Rule {
             let problem = format!("{}: not a configuration", path.display());
-            return Err(AppError::invalid(problem).help(FileKind::Rule.usage_hint(path)));
+            return Err(AppError::invalid(problem).with_help(FileKind::Rule.usage_hint(path)));
         }
         layer.reject_secrets()?;
         resolve_paths(&mut layer.values, path)?;
@@ -103,7 +103,7 @@ impl Layer {
     }
 
     pub(super) fn environment() -> Result<Self> {
-        let provider = Env::prefixed(ENVIRONMENT_PREFIX).ignore(&UNMERGED_VARIABLES);
+        let provider = Env::prefixed(ENVIRONMENT_PREFIX).ignore(&NON_SETTING_VARIABLES);
         let provider = provider.filter(|key| !is_channel_secret(&key.as_str().to_lowercase())).split("__");
         let unexpected = |error: figment::Error| AppError::invalid(error.to_string());
         let mut data = provider.data().map_err(unexpected)?;
@@ -153,7 +153,7 @@ impl Layer {
     fn misplaced_secret_error(&self, key: &str) -> AppError {
         let problem = format!("{key} ({}): a secret does not belong in a configuration file", self.origin);
         let variable = format!("{ENVIRONMENT_PREFIX}{}", key.replace('.', "__").to_uppercase());
-        AppError::invalid(problem).help(format!(
+        AppError::invalid(problem).with_help(format!(
             "remove it; set the environment variable {variable}, or set {key}_file to a file that only you can read"
         ))
     }
@@ -169,7 +169,7 @@ impl Layer {
             _ => "a configuration file",
         };
         let problem = format!("journal.url ({}): a password does not belong in {place}", self.origin);
-        Err(AppError::invalid(problem).help(format!(
+        Err(AppError::invalid(problem).with_help(format!(
             "remove the password, and set an environment variable: PGPASSWORD, PGPASSFILE (a file that only you can \
              read) or {ENVIRONMENT_PREFIX}JOURNAL__URL (the full address)"
         )))
@@ -313,7 +313,7 @@ fn resolve_path(text: &str, key: &[String], (folder, file): (&Path, &Path)) -> R
         sibling.display(),
         here.display()
     );
-    Err(AppError::invalid(problem).help("write the full path of one of them, or remove the other"))
+    Err(AppError::invalid(problem).with_help("write the full path of one of them, or remove the other"))
 }
 
 fn is_same_file(one: &Path, other: &Path) -> bool {

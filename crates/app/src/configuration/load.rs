@@ -23,7 +23,7 @@ pub enum BaseLayer {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RealMoney {
+pub enum RealMoneyRequest {
     Requested,
     NotRequested,
 }
@@ -47,7 +47,7 @@ impl LoadedConfig {
             layers.push(flag.0);
         }
         if files.is_empty() && base == BaseLayer::Sandbox {
-            let mut built_in = Layer::built_in()?;
+            let mut built_in = Layer::sandbox_defaults()?;
             if layers.iter().any(|layer| layer.values.contains_key("bots")) {
                 built_in.values.remove("risk");
             }
@@ -75,7 +75,7 @@ impl LoadedConfig {
         let is_other = |file: &&PathBuf| std::fs::metadata(file).is_ok_and(|metadata| !metadata.is_file());
         if let Some(file) = files.iter().find(is_other) {
             let problem = format!("{} is not a regular file and cannot be reloaded", file.display());
-            return Err(AppError::invalid(problem).help("restart the bot with --config and a TOML file"));
+            return Err(AppError::invalid(problem).with_help("restart the bot with --config and a TOML file"));
         }
         Self::read(files, base, flags)
     }
@@ -167,11 +167,11 @@ impl LoadedConfig {
         })
     }
 
-    pub fn check_mode(&self, real: RealMoney) -> Result<(), Problem> {
+    pub fn check_mode(&self, real: RealMoneyRequest) -> Result<(), Problem> {
         let allowed = std::env::var("CANDLEWICK_ALLOW_REAL").is_ok_and(|value| value == "yes");
         match self.config.account.mode {
             Mode::Demo => Ok(()),
-            Mode::Real if allowed && real == RealMoney::Requested => Ok(()),
+            Mode::Real if allowed && real == RealMoneyRequest::Requested => Ok(()),
             Mode::Real => {
                 let problem = "real money requires both CANDLEWICK_ALLOW_REAL=yes in the environment and \
                                `live --real`; use \"demo\" otherwise";

@@ -13,7 +13,7 @@ mod signals;
 mod suggest;
 
 pub use layer::{FileKind, Flag};
-pub use load::{BaseLayer, LoadedConfig, RealMoney, check_reload};
+pub use load::{BaseLayer, LoadedConfig, RealMoneyRequest, check_reload};
 pub(crate) use notify::notify_section_problems;
 pub use notify::{AlertEvent, AlertSeverity, ChannelKind, ChannelSettings, NotifySettings};
 pub use problem::{Problem, ProblemKind, Problems};

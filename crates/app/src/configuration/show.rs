@@ -38,8 +38,14 @@ pub fn to_toml(loaded: &LoadedConfig) -> String {
 
 fn write_table(loaded: &LoadedConfig, path: &KeyPath, table: &Dict, text: &mut String) {
     for (name, value) in table.iter().filter(|(_, value)| !matches!(value, Value::Empty(..))) {
-        let shown = mask(&path.join_key(name), value);
-        let _ = writeln!(text, "{} = {} # {}", toml_key(name), toml_value(&shown), origins(loaded, value));
+        let shown = mask_secrets(&path.join_key(name), value);
+        let _ = writeln!(
+            text,
+            "{} = {} # {}",
+            toml_key(name),
+            toml_value(&shown),
+            describe_origins(loaded, value)
+        );
     }
 }
 
@@ -66,34 +72,34 @@ fn render_json(loaded: &LoadedConfig, path: &KeyPath, value: &Value, into: &mut 
             Json::Array(items.iter().enumerate().map(inner).collect())
         }
         leaf => {
-            into.insert(path.to_string(), json!(origins(loaded, leaf)));
-            serde_json::to_value(mask(path, leaf)).unwrap_or_default()
+            into.insert(path.to_string(), json!(describe_origins(loaded, leaf)));
+            serde_json::to_value(mask_secrets(path, leaf)).unwrap_or_default()
         }
     }
 }
 
-fn origins(loaded: &LoadedConfig, value: &Value) -> String {
-    fn collect(loaded: &LoadedConfig, value: &Value, into: &mut BTreeSet<String>) {
+fn describe_origins(loaded: &LoadedConfig, value: &Value) -> String {
+    fn collect_origins(loaded: &LoadedConfig, value: &Value, into: &mut BTreeSet<String>) {
         match value {
             Value::Dict(_, dict) if !dict.is_empty() => {
                 for inner in dict.values() {
-                    collect(loaded, inner, into);
+                    collect_origins(loaded, inner, into);
                 }
             }
             Value::Array(_, items) if !items.is_empty() => {
                 for item in items {
-                    collect(loaded, item, into);
+                    collect_origins(loaded, item, into);
                 }
             }
             leaf => into.extend(loaded.find_origin(leaf)),
         }
     }
     let mut all = BTreeSet::new();
-    collect(loaded, value, &mut all);
+    collect_origins(loaded, value, &mut all);
     all.into_iter().collect::<Vec<_>>().join(", ")
 }
 
-fn mask(path: &KeyPath, value: &Value) -> Value {
+fn mask_secrets(path: &KeyPath, value: &Value) -> Value {
     match value {
         Value::Dict(tag, dict) if path.to_string() == "broker.headers" => {
             let hidden = |name: &String| (name.clone(), Value::from(MASK));
@@ -103,7 +109,8 @@ fn mask(path: &KeyPath, value: &Value) -> Value {
             Value::Dict(*tag, dict.iter().map(shown).collect())
         }
         Value::Dict(tag, dict) => {
-            let masked = |(name, value): (&String, &Value)| (name.clone(), mask(&path.join_key(name), value));
+            let masked =
+                |(name, value): (&String, &Value)| (name.clone(), mask_secrets(&path.join_key(name), value));
             Value::Dict(*tag, dict.iter().map(masked).collect())
         }
         Value::String(tag, text) => match path.to_string().strip_prefix("broker.headers.") {

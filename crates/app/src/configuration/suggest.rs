@@ -3,7 +3,7 @@
 use super::KeyPath;
 use super::check::Schema;
 use candlewick_sdk::{
-    AliasContext, CloseType, Counterpart, Interval, counterparts, find_setting, nearest_name,
+    AliasContext, AliasTarget, CloseType, Interval, find_alias_targets, find_setting, nearest_name,
 };
 use figment::value::Value;
 
@@ -13,8 +13,8 @@ const MAX_SUGGESTED_SECTIONS: usize = 4;
 const MAX_LISTED_KEYS: usize = 24;
 
 pub(super) fn suggest_key(root: Schema<'_>, path: &KeyPath, key: &str, known: &[&str]) -> String {
-    let is_known = |own: &&Counterpart| own.key().is_some_and(|own| known.contains(&own));
-    let in_section = counterparts(AliasContext::Setting, key).find(is_known);
+    let is_known = |own: &&AliasTarget| own.key().is_some_and(|own| known.contains(&own));
+    let in_section = find_alias_targets(AliasContext::Setting, key).find(is_known);
     in_section
         .map(|own| format!("did you mean {}?", own.text()))
         .or_else(|| suggest_split_key(path, key, known))
@@ -29,7 +29,7 @@ pub(super) fn suggest_key(root: Schema<'_>, path: &KeyPath, key: &str, known: &[
 
 fn suggest_split_key(path: &KeyPath, key: &str, known: &[&str]) -> Option<String> {
     let parts = |table: &&str| Some(((*table).to_owned(), key.strip_prefix(*table)?.strip_prefix('_')?));
-    let (section, rest) = known.iter().filter(|_| is_at_top(path, key)).find_map(parts)?;
+    let (section, rest) = known.iter().filter(|_| is_top_level(path, key)).find_map(parts)?;
     let variable = format!("CANDLEWICK_{section}__{rest}").to_uppercase();
     Some(format!("did you mean {rest} in [{section}]? The environment variable is {variable}"))
 }
@@ -44,14 +44,14 @@ fn suggest_counterpart(root: Schema<'_>, path: &KeyPath, key: &str) -> Option<St
         return Some(format!("write {key} = ... in [risk.bots.NAME], where NAME is the name of the bot"));
     }
     let is_of_bot = of_bot || place.starts_with("risk.bots.");
-    let is_trading = is_at_top(path, key) || TRADING_SECTIONS.iter().any(|start| place.starts_with(start));
-    let mut bot_settings = counterparts(AliasContext::BotSetting, key).filter(|_| is_of_bot);
-    let mut settings = counterparts(AliasContext::Combination, key)
-        .chain(counterparts(AliasContext::Setting, key))
+    let is_trading = is_top_level(path, key) || TRADING_SECTIONS.iter().any(|start| place.starts_with(start));
+    let mut bot_settings = find_alias_targets(AliasContext::BotSetting, key).filter(|_| is_of_bot);
+    let mut settings = find_alias_targets(AliasContext::Combination, key)
+        .chain(find_alias_targets(AliasContext::Setting, key))
         .filter(|_| is_trading);
-    let is_global = |setting: &&Counterpart| !matches!(setting, Counterpart::Name { .. });
+    let is_global = |setting: &&AliasTarget| !matches!(setting, AliasTarget::Name { .. });
     let found = bot_settings.next().or_else(|| settings.find(is_global))?;
-    let Counterpart::Key { section, example } = found else { return Some(found.text().to_owned()) };
+    let AliasTarget::Key { section, example } = found else { return Some(found.text().to_owned()) };
     Some(match section.as_str() {
         "risk" if of_bot && found.key().is_some_and(is_limit) => {
             format!("write {example} in [risk.bots.NAME], where NAME is the name of the bot")
@@ -61,12 +61,12 @@ fn suggest_counterpart(root: Schema<'_>, path: &KeyPath, key: &str) -> Option<St
     })
 }
 
-fn is_at_top(path: &KeyPath, key: &str) -> bool {
+fn is_top_level(path: &KeyPath, key: &str) -> bool {
     path.to_string() == key
 }
 
 fn suggest_section(root: Schema<'_>, path: &KeyPath, key: &str) -> Option<String> {
-    let is_top = is_at_top(path, key);
+    let is_top = is_top_level(path, key);
     if !is_top && root.property(key).and_then(|schema| as_section(key, schema)).is_some() {
         return Some(format!("write [{key}] as a section at the top level"));
     }
@@ -103,7 +103,7 @@ fn as_section<'a>(name: &str, schema: Schema<'a>) -> Option<(String, Schema<'a>)
 
 pub(super) fn suggest_choice(given: &str, allowed: &[&str]) -> Option<String> {
     let is_stake = allowed.contains(&"share");
-    let stake = counterparts(AliasContext::StakeKind, given).next().filter(|_| is_stake);
+    let stake = find_alias_targets(AliasContext::StakeKind, given).next().filter(|_| is_stake);
     let near = || nearest_name(given, allowed.iter().copied()).map(|one| format!("did you mean \"{one}\"?"));
     stake.map(|stake| stake.text().to_owned()).or_else(near)
 }
@@ -123,14 +123,14 @@ pub(super) fn suggest_stake(key: &str, value: &Value) -> Option<String> {
             format!("use {{ kind = \"fixed\", amount = {digits} }}, or {share} for a share of the balance")
         });
     }
-    let is_stake = |setting: &&Counterpart| setting.key() == Some("stake");
+    let is_stake = |setting: &&AliasTarget| setting.key() == Some("stake");
     let named =
-        counterparts(AliasContext::Setting, &text).find(is_stake).or_else(|| find_setting("stake"))?;
+        find_alias_targets(AliasContext::Setting, &text).find(is_stake).or_else(|| find_setting("stake"))?;
     Some(format!("use {}; the kinds of stake are fixed, share, gale, soros and kelly", named.text()))
 }
 
 pub(super) fn example_value(key: &str) -> Option<&'static str> {
-    find_setting(key).map(Counterpart::text)
+    find_setting(key).map(AliasTarget::text)
 }
 
 pub(super) fn suggest_duration_text(path: &KeyPath, number: &Value) -> Option<String> {

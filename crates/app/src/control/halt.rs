@@ -1,6 +1,6 @@
 //! Halts, resumes and reloads a bot, and delivers an external signal.
 
-use super::as_invalid;
+use super::convert_order_refusal;
 use super::reach::{Delivery, deliver, store_order};
 use super::running::running_bots_hint;
 use crate::configuration::make_parent_folder;
@@ -82,7 +82,7 @@ fn no_journal_error(paths: &ControlPaths, url: &JournalUrl, running: Option<Stri
     let problem =
         format!("nothing was halted: the journal {place} does not exist, and no bot listens at {socket}");
     let help = format!("{running}; or create run.db.HALT to halt the bot with the journal run.db");
-    AppError::invalid(problem).help(help)
+    AppError::invalid(problem).with_help(help)
 }
 
 pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<ResumeOutcome> {
@@ -104,7 +104,7 @@ pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<ResumeOutc
     Ok(ResumeOutcome::TakenBack { removed, orders })
 }
 
-pub async fn limit_reached(url: &JournalUrl) -> Option<LimitReached> {
+pub async fn find_reached_limit(url: &JournalUrl) -> Option<LimitReached> {
     let mut reader = Reader::open(url).await.ok()?;
     let (contents, _) = read_recent_trades(&mut reader).await.ok()?;
     contents.reached_limit()
@@ -121,14 +121,14 @@ async fn withdraw_halts(url: &JournalUrl) -> Result<u64> {
 
 pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState> {
     let reached = deliver(paths, url, &ControlOrder::Reload { by: ReloadTrigger::Command }).await;
-    match reached.map_err(as_invalid)? {
+    match reached.map_err(convert_order_refusal)? {
         Delivery::Bot(state) => Ok(*state),
         Delivery::NoBot | Delivery::NoJournal => {
             let socket = paths.socket.display();
             let problem = format!("nothing to reload: no bot runs on {url} or listens at {socket}");
             let help = "the next run reads the configuration when it starts; to reload a running bot, name its journal \
                         with --journal or its configuration with --config";
-            Err(AppError::invalid(problem).help(help))
+            Err(AppError::invalid(problem).with_help(help))
         }
     }
 }
@@ -147,7 +147,9 @@ pub async fn submit_signal(paths: &ControlPaths, order: SignalOrder) -> Result<S
             "the bot sent an unexpected answer".to_owned()
         }
         Err(error @ ControlError::NoBotListens { .. }) => {
-            return Err(AppError::invalid(format!("the trade signal was not sent: {error}")).help(BOT_HINT));
+            return Err(
+                AppError::invalid(format!("the trade signal was not sent: {error}")).with_help(BOT_HINT)
+            );
         }
         Err(error) => return Err(error.into()),
     };

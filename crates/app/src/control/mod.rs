@@ -5,13 +5,13 @@ mod reach;
 mod resolve;
 mod running;
 
-pub use halt::{HaltOutcome, ResumeOutcome, halt, limit_reached, reload, resume, submit_signal};
+pub use halt::{HaltOutcome, ResumeOutcome, find_reached_limit, halt, reload, resume, submit_signal};
 pub use resolve::{Decision, ResolveOutcome, resolve};
 pub(crate) use running::RunningBotEntry;
-pub use running::find_running_bot;
+pub use running::use_running_bot_paths;
 
 use crate::error::{AppError, ErrorKind, Result};
-use candlewick_records::{count_text, describe_halt, utc};
+use candlewick_records::{count_text, describe_halt, format_utc};
 use candlewick_runtime::control::{
     Blockage, ControlAnswer, ControlOrder, ControlRequest, Phase, RunState, SignalTally,
 };
@@ -30,7 +30,7 @@ fn expect_state(answer: ControlAnswer) -> Result<RunState> {
             };
             let problem = format!("the bot rejected the command: {problem}");
             let refused = AppError::new(ErrorKind::OrderRefused, problem);
-            return Err(hint.into_iter().fold(refused, AppError::help));
+            return Err(hint.into_iter().fold(refused, AppError::with_help));
         }
         ControlAnswer::VenueFailed { problem } => {
             return Err(AppError::new(ErrorKind::VenueFailed, problem));
@@ -52,7 +52,7 @@ pub(crate) async fn send_to_run(
     answered.await.ok()
 }
 
-fn as_invalid(error: AppError) -> AppError {
+fn convert_order_refusal(error: AppError) -> AppError {
     match error {
         AppError::Report(report) if report.kind == ErrorKind::OrderRefused => {
             AppError::invalid(report.to_string())
@@ -81,7 +81,7 @@ fn describe_signals(tally: &SignalTally) -> String {
     let mut text = if came.is_empty() { String::new() } else { format!("External signals: {came}.") };
     if let Some(next) = &tally.next {
         let space = if came.is_empty() { "" } else { " " };
-        let (direction, bot, at) = (next.direction, escape_hidden(&next.bot), utc(next.at));
+        let (direction, bot, at) = (next.direction, escape_hidden(&next.bot), format_utc(next.at));
         let _ = write!(text, "{space}Next scheduled signal: {direction} by {bot} at {at}.");
     }
     text

@@ -6,7 +6,7 @@ use candlewick_journal::{
     Holder, JournalError, JournalUrl, Lease, LeaseTerms, OperatorOrder, OrderToken, Reader,
     close_operator_orders, submit_operator_order,
 };
-use candlewick_records::utc;
+use candlewick_records::format_utc;
 use candlewick_runtime::control::{
     ControlAnswer, ControlError, ControlOrder, ControlPaths, RunState, send_order,
 };
@@ -33,7 +33,7 @@ pub(super) async fn deliver(
     let token = OrderToken::random()?;
     let undelivered = match live_lease(url).await {
         Ok(Some(lease)) => {
-            return send_both_ways(paths, url, order, (&token, &lease))
+            return send_via_socket_and_journal(paths, url, order, (&token, &lease))
                 .await
                 .map(|state| Delivery::Bot(Box::new(state)));
         }
@@ -63,10 +63,10 @@ pub(super) async fn live_lease(url: &JournalUrl) -> Result<Option<Lease>, Journa
 
 fn to_stored_order(order: &ControlOrder, token: &OrderToken) -> OperatorOrder {
     let giver = Holder::current_process("candlewick").to_string();
-    OperatorOrder { token: token.clone(), giver, body: serde_json::json!(order).to_string() }
+    OperatorOrder { token: token.clone(), issuer: giver, body: serde_json::json!(order).to_string() }
 }
 
-async fn send_both_ways(
+async fn send_via_socket_and_journal(
     paths: &ControlPaths,
     url: &JournalUrl,
     order: &ControlOrder,
@@ -86,11 +86,11 @@ async fn send_both_ways(
             Err(error) => Err(describe_with_cause(&error)),
         }
     };
-    match first_answer(through_socket, through_journal).await {
+    match await_first_answer(through_socket, through_journal).await {
         Ok(answer) => expect_state(answer),
         Err(problems) => {
             let Lease { holder, since, .. } = lease;
-            let (since, problems) = (utc(*since), problems.join("; "));
+            let (since, problems) = (format_utc(*since), problems.join("; "));
             let problem =
                 format!("{holder}, running on {url} since {since}, did not confirm the command: {problems}");
             let next = match (entered, order) {
@@ -100,7 +100,7 @@ async fn send_both_ways(
                 }
                 (Ok(()), _) => withdraw(url, token).await,
             };
-            Err(AppError::new(ErrorKind::OrderNotConfirmed, problem).help(next))
+            Err(AppError::new(ErrorKind::OrderNotConfirmed, problem).with_help(next))
         }
     }
 }
@@ -114,7 +114,7 @@ async fn withdraw(url: &JournalUrl, token: &OrderToken) -> &'static str {
     }
 }
 
-async fn first_answer(
+async fn await_first_answer(
     one: impl Future<Output = Result<ControlAnswer, String>>,
     other: impl Future<Output = Result<ControlAnswer, String>>,
 ) -> Result<ControlAnswer, [String; 2]> {

@@ -1,17 +1,17 @@
 //! Applies operator decisions on missing trades and on orders of unknown status, via a running bot or the journal.
 
-use super::as_invalid;
+use super::convert_order_refusal;
 use super::reach::{Delivery, deliver};
 use crate::configuration::{LoadedConfig, control_paths};
 use crate::error::{AppError, Result};
 use crate::live::connect_remote;
 use candlewick_broker::clock::{Clock, SystemClock};
-use candlewick_broker::{Account, Reported, TradeOrder, TradeReport};
+use candlewick_broker::{Account, ReportedValue, TradeOrder, TradeReport};
 use candlewick_engine::{
     Control, Event, EventKind, IntentId, IntentRow, IntentState, OpenedTrade, VenueId, VenueTerms,
 };
 use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
-use candlewick_records::{IntentOrigin, JournalContents, RUN_NUMBER_BETWEEN_RUNS, TradingMode, utc};
+use candlewick_records::{IntentOrigin, JournalContents, NO_RUN, TradingMode, format_utc};
 use candlewick_runtime::control::{ControlOrder, Resolution, RunState};
 use candlewick_runtime::{
     changed_terms, computed_profit, latest_close, remove_impossible_payout, remove_impossible_times,
@@ -39,7 +39,7 @@ pub enum ResolveOutcome {
 pub async fn resolve(loaded: &LoadedConfig, url: &JournalUrl, decision: &Decision) -> Result<ResolveOutcome> {
     let Decision { intent, resolution, reason } = decision.clone();
     let order = ControlOrder::Resolve { intent, resolution, reason };
-    match deliver(&control_paths(loaded)?, url, &order).await.map_err(as_invalid)? {
+    match deliver(&control_paths(loaded)?, url, &order).await.map_err(convert_order_refusal)? {
         Delivery::Bot(state) => Ok(ResolveOutcome::ByBot(state)),
         Delivery::NoBot | Delivery::NoJournal => {
             let halted = write_resolution(loaded, url, decision).await?;
@@ -85,7 +85,7 @@ async fn build_journal_lines(
         Resolution::Adopt(venue_id) => fetch_report(&contents, row, venue_id, loaded).await?,
         Resolution::Settled(_) | Resolution::NotOpened => None,
     };
-    let at = wall.now().max(contents.last.line.received);
+    let at = wall.now().max(contents.last_line.line.received);
     let most = loaded.config.runtime.max_payout_percent;
     let (report, impossible) = report.map(|report| check_plausibility(row, report, most, at)).unzip();
     let taken = report.as_ref().and_then(|report| venue_terms(&contents, row, report));
@@ -120,7 +120,7 @@ async fn build_journal_lines(
     }
     let line = |(kind, body)| {
         let intent = Some(intent.number());
-        Line { run: RUN_NUMBER_BETWEEN_RUNS, kind, intent, at, received: at, body }
+        Line { run: NO_RUN, kind, intent, at, received: at, body }
     };
     Ok((bodies.into_iter().map(line).collect(), halted))
 }
@@ -159,7 +159,7 @@ fn check_plausibility(
     let (report, time) = remove_impossible_times(&row.approved, report, now);
     let (report, payout) = remove_impossible_payout(intent, report, max_payout_percent);
     let ordered = row.approved.expiry().close_type;
-    let taken = report.close_type.as_ref().and_then(Reported::known).filter(|taken| **taken != ordered);
+    let taken = report.close_type.as_ref().and_then(ReportedValue::value).filter(|taken| **taken != ordered);
     let expiry = taken.map(|taken| format!("trade #{intent} has duration {taken} instead of {ordered}"));
     (report, time.into_iter().chain(payout).chain(expiry).collect())
 }
@@ -184,7 +184,7 @@ async fn check_trade_missing(past: &JournalContents, row: &IntentRow, loaded: &L
     let close = row.close_time.unwrap_or_else(|| latest_close(origins.request_time, duration));
     let now = SystemClock::new().now();
     if now <= close {
-        return Err(AppError::invalid(format!("trade {venue_id} is open until {}", utc(close))));
+        return Err(AppError::invalid(format!("trade {venue_id} is open until {}", format_utc(close))));
     }
     // Uses the same timeouts as a running bot.
     let runtime = &loaded.config.runtime;
@@ -194,8 +194,8 @@ async fn check_trade_missing(past: &JournalContents, row: &IntentRow, loaded: &L
         return Err(AppError::invalid(format!(
             "trade {venue_id} closed at {}, but the venue may report the result late; try again after {} \
              (see runtime.list_lag_ms and runtime.missing_trade_s)",
-            utc(close),
-            utc(missing_from)
+            format_utc(close),
+            format_utc(missing_from)
         )));
     }
     Ok(verify_trade_missing(connect_remote(loaded)?.broker.as_ref(), venue_id.as_str()).await?)

@@ -82,7 +82,7 @@ fn build_entry(journal: &Path, loaded: &LoadedConfig, paths: &ControlPaths) -> i
 
 /// Sets the journal, socket and halt file in `loaded` to those of the running bot with the same configuration files.
 /// Leaves `loaded` unchanged if a bot runs on the journal in this folder, or if the environment names a journal.
-pub async fn find_running_bot(loaded: &mut LoadedConfig) -> Result<()> {
+pub async fn use_running_bot_paths(loaded: &mut LoadedConfig) -> Result<()> {
     let named = journal_url(loaded)?;
     // An absolute path needs no search.
     let Some(file) = named.file().filter(|file| file.is_relative()) else { return Ok(()) };

@@ -1,6 +1,6 @@
 //! Checks candles, and writes repaired copies without changing the original.
 
-use super::{IfExists, OutputFile, ResampledCounts, origin_now};
+use super::{IfExists, OutputFile, ResampledCounts, build_origin};
 use crate::candles::{CandleStore, DataName, suggest_catalog_series};
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
@@ -9,7 +9,7 @@ use candlewick_history::{
     CandleFile, Catalog, CheckSettings, CheckedSeries, ConflictChoice, Finding, FindingKind, Findings,
     ImportSettings, Remedy, check_file, check_series,
 };
-use candlewick_records::{count_text, table, utc};
+use candlewick_records::{count_text, format_utc, table};
 use candlewick_sdk::{CandleSeries, Series};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug)]
 pub struct RepairOptions {
-    pub also: Vec<FindingKind>,
+    pub extra_kinds: Vec<FindingKind>,
     /// Choice of the row to keep if rows with the same time conflict. If `None`, a conflict aborts the repair.
     pub conflicts: Option<ConflictChoice>,
     /// Output file. If `None`, the file is created in a folder `fixed` next to the original.
@@ -42,7 +42,7 @@ impl RepairOptions {
         let Some(out) = &self.out else { return Ok(()) };
         if !matches!(targets, [CheckTarget::File(..)]) {
             let help = "repair one file at a time; without --out, a series is repaired in the catalog";
-            return Err(AppError::invalid("--out works for a single file only").help(help));
+            return Err(AppError::invalid("--out works for a single file only").with_help(help));
         }
         OutputFile::new(out, IfExists::Replaced).map(drop)
     }
@@ -59,9 +59,9 @@ impl RepairOptions {
         if checked.conflict_count() > 0 {
             let problem = format!("{target}: timestamps with conflicting rows: {}", checked.conflict_count());
             let help = "choose which row to keep: --also conflict=first, conflict=last or conflict=larger (by volume)";
-            return Err(AppError::invalid(problem).help(help));
+            return Err(AppError::invalid(problem).with_help(help));
         }
-        let fixed = checked.fix(&self.also);
+        let fixed = checked.fix(&self.extra_kinds);
         let mut repaired = RepairedCopy {
             removed: fixed.removed,
             replaced: fixed.replaced,
@@ -80,7 +80,7 @@ impl RepairOptions {
         match target {
             CheckTarget::Stored(_) => {
                 let note = format!("repaired: {}", repaired.describe_changes());
-                let origin = origin_now("data check --fix".to_owned());
+                let origin = build_origin("data check --fix".to_owned());
                 repaired.version = Some(catalog.add_repair(candles, &note, &origin)?);
             }
             CheckTarget::File(path, _) => {
@@ -90,7 +90,7 @@ impl RepairOptions {
                 repaired.file = Some(out.path().to_owned());
             }
         }
-        repaired.again = checked.check_again(&fixed, &self.also);
+        repaired.again = checked.check_again(&fixed, &self.extra_kinds);
         repaired.left = repaired.again.as_ref().map(|again| again.findings.clone()).unwrap_or_default();
         Ok(repaired)
     }
@@ -108,7 +108,7 @@ impl RepairOptions {
         };
         if out.canonicalize().is_ok_and(|out| original.canonicalize().is_ok_and(|original| out == original)) {
             let problem = format!("--out {} is the original file, which is never changed", out.display());
-            return Err(AppError::invalid(problem).help("choose another name"));
+            return Err(AppError::invalid(problem).with_help("choose another name"));
         }
         OutputFile::new(&out, self.existing)
     }
@@ -275,12 +275,12 @@ fn describe_finding_counts(checked: &CheckedSeries) -> String {
 }
 
 fn describe_place(finding: &Finding) -> String {
-    let start = finding.start.map(utc);
+    let start = finding.start.map(format_utc);
     match (finding.row, start) {
         (Some(row), Some(start)) => format!("{row}: {start}"),
         (Some(row), None) => row.to_string(),
         (None, Some(start)) if finding.count == 1 => start,
-        (None, Some(start)) => format!("{start} to {}", finding.end.map(utc).unwrap_or_default()),
+        (None, Some(start)) => format!("{start} to {}", finding.end.map(format_utc).unwrap_or_default()),
         (None, None) => String::new(),
     }
 }
@@ -292,7 +292,7 @@ pub fn coverage_table(all: &[CheckResult]) -> String {
         let checked = again.unwrap_or(&result.checked);
         let candles = checked.candles.as_ref();
         let at = |moment: fn(&CandleSeries) -> candlewick_sdk::Millis| {
-            candles.map(|candles| utc(moment(candles))).unwrap_or_default()
+            candles.map(|candles| format_utc(moment(candles))).unwrap_or_default()
         };
         table.add_row([
             checked.series.symbol.to_string(),

@@ -8,7 +8,7 @@ use candlewick_history::{
     CandleFormat, Catalog, HashedSeries, Manifest, ResampledSeries, Version, count_resampled_candles,
     resample_with_coverage,
 };
-use candlewick_records::{table, utc};
+use candlewick_records::{format_utc, table};
 use candlewick_sdk::{CandleSeries, Interval, Millis, ResampleCounts, Series};
 use serde_json::{Value, json};
 use std::fmt;
@@ -101,12 +101,14 @@ impl OutputFile {
         let shown = path.display();
         let Some(format) = CandleFormat::from_path(path) else {
             let problem = format!("--out {shown}: unknown file format");
-            return Err(AppError::invalid(problem).help("use a name that ends in .csv or .parquet"));
+            return Err(AppError::invalid(problem).with_help("use a name that ends in .csv or .parquet"));
         };
         let is_there = || if is_storage_url(path) { storage::exists(path) } else { Ok(path.exists()) };
         if existing == IfExists::Kept && is_there()? {
             let problem = format!("{shown}: the file already exists");
-            return Err(AppError::invalid(problem).help("--force replaces it; --out chooses another name"));
+            return Err(
+                AppError::invalid(problem).with_help("--force replaces it; --out chooses another name")
+            );
         }
         Ok(Self { path: path.to_owned(), format })
     }
@@ -141,7 +143,7 @@ impl CatalogContents {
             match catalog.manifest(series) {
                 Ok(None) => {}
                 Ok(Some(manifest)) => {
-                    let missing = catalog.count_missing(series);
+                    let missing = catalog.count_missing_candles(series);
                     let missing = missing.map_err(|error| unreadable.push(error.into())).ok();
                     entries.push((manifest, missing));
                 }
@@ -197,8 +199,8 @@ impl fmt::Display for CatalogContents {
             table.add_row([
                 manifest.symbol.to_string(),
                 manifest.interval.to_string(),
-                utc(version.start()),
-                utc(version.end()),
+                format_utc(version.start()),
+                format_utc(version.end()),
                 version.candle_count().to_string(),
                 missing.map_or_else(|| "unknown".to_owned(), |missing| missing.to_string()),
                 manifest.revision_count().to_string(),
@@ -222,17 +224,17 @@ impl ResampledCounts {
 
     pub(super) fn to_json(&self) -> Value {
         let document = |(interval, counts): &(Interval, ResampleCounts)| {
-            let ResampleCounts { built, built_with_gaps: in_parts, not_built } = counts;
-            json!({ "interval": interval, "built": built, "in_parts": in_parts, "not_built": not_built })
+            let ResampleCounts { built, built_with_gaps: in_parts, unbuilt } = counts;
+            json!({ "interval": interval, "built": built, "in_parts": in_parts, "not_built": unbuilt })
         };
         self.counts.iter().map(document).collect()
     }
 
     pub(super) fn text(&self) -> Option<String> {
-        let incomplete = self.counts.iter().filter(|(_, each)| each.built_with_gaps + each.not_built > 0);
+        let incomplete = self.counts.iter().filter(|(_, each)| each.built_with_gaps + each.unbuilt > 0);
         let text = |(interval, counts): &(Interval, ResampleCounts)| {
-            let ResampleCounts { built, built_with_gaps: in_parts, not_built } = counts;
-            format!("{interval}: {built} built ({in_parts} with gaps), {not_built} not built")
+            let ResampleCounts { built, built_with_gaps: in_parts, unbuilt } = counts;
+            format!("{interval}: {built} built ({in_parts} with gaps), {unbuilt} not built")
         };
         let texts = incomplete.map(text).collect::<Vec<_>>().join("; ");
         let share = self.share_percent;

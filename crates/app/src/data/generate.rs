@@ -1,6 +1,6 @@
 //! Generates synthetic candles from a seed, and writes them to a file or to the catalog.
 
-use super::{IfExists, origin_now};
+use super::{IfExists, build_origin};
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use candlewick_history::{
@@ -67,7 +67,7 @@ pub fn generate_candles(
         GenerateTarget::Catalog(catalog) => {
             // Always adds a new version, because candles of another seed are not revisions.
             let source = describe_origin(&settings);
-            catalog.add_version(&candles, &source, &origin_now(source.clone()))?;
+            catalog.add_version(&candles, &source, &build_origin(source.clone()))?;
         }
         GenerateTarget::Folder(_) if defects.bad_rows == 0 => write_csv_file(&candles, &file)?,
         GenerateTarget::Folder(_) => {
@@ -91,7 +91,7 @@ fn output_path(target: GenerateTarget<'_>, series: Series, existing: IfExists) -
     if is_there && existing == IfExists::Kept {
         let help =
             "--force replaces a file, or adds a catalog version; --out and --catalog choose another folder";
-        return Err(AppError::invalid(format!("{}: {what} already exists", place.display())).help(help));
+        return Err(AppError::invalid(format!("{}: {what} already exists", place.display())).with_help(help));
     }
     if let GenerateTarget::Folder(folder) = target {
         std::fs::create_dir_all(folder).map_err(|error| {
@@ -115,7 +115,7 @@ impl GenerateOptions {
         let needed = |flag: &str, given: Option<f64>, usual: Option<f64>| {
             given.or(usual).ok_or_else(|| {
                 let problem = format!("--{flag} is required because {symbol} is not a well-known pair");
-                AppError::invalid(problem).help("for example: --tick 0.01 --price 100")
+                AppError::invalid(problem).with_help("for example: --tick 0.01 --price 100")
             })
         };
         let usual_volatility = known.map_or(DEFAULT_VOLATILITY, |market| market.volatility);

@@ -1,6 +1,6 @@
 //! Import of candle files from other programs and sources.
 
-use super::{OutputFile, ResampledCounts, origin_now};
+use super::{OutputFile, ResampledCounts, build_origin};
 use crate::candles::{
     check_series_match, differs_only_in_interval, format_price_step, has_float_noise, price_step,
     read_other_intervals,
@@ -15,7 +15,7 @@ use candlewick_history::{
     AppendCounts, Catalog, ImportSettings, ImportedSeries, Origin, Revision, count_candles_in_closed_hours,
     count_missing_candles, data_hash, import_file,
 };
-use candlewick_records::utc;
+use candlewick_records::format_utc;
 use candlewick_sdk::{Candle, CandleSeries, Millis, Series, Symbol};
 use serde_json::{Value, json};
 use std::fmt;
@@ -116,7 +116,7 @@ impl ParsedFile {
             "--symbol {} adds these candles to the existing series; --catalog chooses another folder",
             quote_for_shell(known.as_str())
         );
-        Err(AppError::invalid(problem).help(help))
+        Err(AppError::invalid(problem).with_help(help))
     }
 
     fn check_source(&self, terms: &ImportOptions, catalog: &Catalog) -> Result<()> {
@@ -130,7 +130,7 @@ impl ParsedFile {
                 format!("{series} in the catalog {folder} is from {others}, but this file is from {source}");
             let help = "if the source is the same, name it with --source NAME; --catalog chooses another folder; --mix adds \
                         these candles anyway";
-            return Err(AppError::invalid(problem).help(help));
+            return Err(AppError::invalid(problem).with_help(help));
         }
         let stored = catalog.read(series)?;
         let revisions = catalog.revisions(series)?;
@@ -141,7 +141,7 @@ impl ParsedFile {
             );
             let help = "check --timezone, --stamped and the symbol; --catalog chooses another folder; --mix stores the \
                         new values as revisions";
-            return Err(AppError::invalid(problem).help(help));
+            return Err(AppError::invalid(problem).with_help(help));
         }
         Ok(())
     }
@@ -166,7 +166,7 @@ impl ParsedFile {
     ) -> Result<ImportedFile> {
         let name = self.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let licence = terms.licence.clone();
-        let origin = Origin { licence, files: vec![name], ..origin_now(self.source(terms)) };
+        let origin = Origin { licence, files: vec![name], ..build_origin(self.source(terms)) };
         let candles = &self.imported.candles;
         let series = candles.series();
         let _spinner = progress.spinner(&format!("Storing {series}"));
@@ -271,8 +271,8 @@ impl ImportedFile {
             file.display(),
             candles.candles().len(),
             candles.series(),
-            utc(candles.start()),
-            utc(candles.end()),
+            format_utc(candles.start()),
+            format_utc(candles.end()),
             imported.format,
             imported.symbol_source.as_str(),
             imported.interval_source.as_str(),
@@ -341,7 +341,7 @@ impl fmt::Display for ImportedFile {
                     write!(
                         f,
                         "\n  warning: the last stored candle ({}) has different values in this file; it may have been unfinished",
-                        utc(*time)
+                        format_utc(*time)
                     )?;
                 }
                 if *revised > 0 {

@@ -14,6 +14,6 @@ pub use import::{ImportOptions, ImportedFile, ParsedFile, read_for_catalog};
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_history::Origin;
 
-fn origin_now(source: String) -> Origin {
+fn build_origin(source: String) -> Origin {
     Origin { source, licence: None, fetched_at: SystemClock::new().now(), files: Vec::new() }
 }

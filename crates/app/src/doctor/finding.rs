@@ -30,7 +30,7 @@ pub enum Check {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Mark {
+pub enum FindingStatus {
     Ok,
     Warn,
     Fail,
@@ -39,22 +39,22 @@ pub enum Mark {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     pub check: Check,
-    pub mark: Mark,
+    pub mark: FindingStatus,
     pub text: String,
     pub remedy: Option<String>,
 }
 
 impl Check {
     pub fn ok(self, text: impl Into<String>) -> Finding {
-        Finding { check: self, mark: Mark::Ok, text: text.into(), remedy: None }
+        Finding { check: self, mark: FindingStatus::Ok, text: text.into(), remedy: None }
     }
 
     pub fn warn(self, text: impl Into<String>, remedy: impl Into<String>) -> Finding {
-        Finding { check: self, mark: Mark::Warn, text: text.into(), remedy: Some(remedy.into()) }
+        Finding { check: self, mark: FindingStatus::Warn, text: text.into(), remedy: Some(remedy.into()) }
     }
 
     pub fn fail(self, text: impl Into<String>, remedy: impl Into<String>) -> Finding {
-        Finding { check: self, mark: Mark::Fail, text: text.into(), remedy: Some(remedy.into()) }
+        Finding { check: self, mark: FindingStatus::Fail, text: text.into(), remedy: Some(remedy.into()) }
     }
 
     fn label(self) -> String {
@@ -62,7 +62,7 @@ impl Check {
     }
 }
 
-impl Mark {
+impl FindingStatus {
     const fn label(self) -> (&'static str, Style) {
         match self {
             Self::Ok => ("ok", AnsiColor::Green.on_default()),

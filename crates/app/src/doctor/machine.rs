@@ -127,14 +127,14 @@ fn inspect_folder(folder: &Path, file: Option<&Path>) -> Finding {
         return Check::Disk.fail(text, "make the file writable for this user, or set another journal.url");
     }
     match free_bytes(folder) {
-        Ok(Some(free)) => judge_space(&format!("{shown} is writable"), free),
+        Ok(Some(free)) => judge_free_space(&format!("{shown} is writable"), free),
         Ok(None) => Check::Disk.ok(format!("{shown} is writable; its free space is unknown")),
         Err(error) => Check::Disk
             .warn(format!("{shown} is writable; its free space is unknown: {error}"), "check the disk"),
     }
 }
 
-fn judge_space(text: &str, free: u64) -> Finding {
+fn judge_free_space(text: &str, free: u64) -> Finding {
     let text = format!("{text}; {} MiB free", free / MIB);
     let remedy = "free some disk space; on a full disk, a bot can neither write its journal nor open trades";
     if free < MIN_FREE_BYTES {
@@ -256,11 +256,11 @@ fn judge_lease(lease: &Lease, is_over: bool) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::super::finding::Mark;
+    use super::super::finding::FindingStatus;
     use super::*;
     use crate::tests::flat_candles;
 
-    fn check_gaps(hours: &[i64], mark: Mark, part: &str) {
+    fn check_gaps(hours: &[i64], mark: FindingStatus, part: &str) {
         let finding = judge_candles(&flat_candles("EURUSD", "1h", hours.iter().copied()));
         assert!(finding.mark == mark && finding.text.contains(part), "{finding}");
     }
@@ -268,40 +268,53 @@ mod tests {
     #[test]
     fn reports_gaps_except_weekends() {
         // Hour 0 is Thursday 1970-01-01 00:00; Saturday noon is hour 60.
-        check_gaps(&[0, 1, 2], Mark::Ok, "EURUSD 1h: 3 candles, 1970-01-01 00:00 to 1970-01-01 03:00");
-        check_gaps(&[46, 47, 94, 95], Mark::Ok, "weekend gaps: 1");
-        check_gaps(&[59, 61], Mark::Ok, "weekend gaps: 1");
-        check_gaps(&[58, 60], Mark::Warn, "gaps: 0, other gaps: 1 (longest: 1 candles from 1970-01-03");
-        check_gaps(&[0, 2, 8, 9], Mark::Warn, "gaps: 2 (longest: 5 candles from 1970-01-01 03:00");
-        check_gaps(&[47, 94, 96, 47 + 168, 94 + 168], Mark::Warn, "weekend gaps: 2");
+        check_gaps(
+            &[0, 1, 2],
+            FindingStatus::Ok,
+            "EURUSD 1h: 3 candles, 1970-01-01 00:00 to 1970-01-01 03:00",
+        );
+        check_gaps(&[46, 47, 94, 95], FindingStatus::Ok, "weekend gaps: 1");
+        check_gaps(&[59, 61], FindingStatus::Ok, "weekend gaps: 1");
+        check_gaps(
+            &[58, 60],
+            FindingStatus::Warn,
+            "gaps: 0, other gaps: 1 (longest: 1 candles from 1970-01-03",
+        );
+        check_gaps(&[0, 2, 8, 9], FindingStatus::Warn, "gaps: 2 (longest: 5 candles from 1970-01-01 03:00");
+        check_gaps(&[47, 94, 96, 47 + 168, 94 + 168], FindingStatus::Warn, "weekend gaps: 2");
     }
 
     #[test]
     fn leaves_a_writable_folder_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let finding = inspect_folder(folder.path(), Some(&folder.path().join("none.db")));
-        assert!(finding.mark != Mark::Fail || finding.text.contains("MiB free"), "{finding}");
+        assert!(finding.mark != FindingStatus::Fail || finding.text.contains("MiB free"), "{finding}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         let missing = inspect_folder(&folder.path().join("no"), None);
-        assert!(missing.mark == Mark::Fail && missing.to_string().contains("mkdir -p"), "{missing}");
+        assert!(missing.mark == FindingStatus::Fail && missing.to_string().contains("mkdir -p"), "{missing}");
         let blocked = inspect_folder(folder.path(), Some(folder.path()));
-        assert!(blocked.mark == Mark::Fail && blocked.text.contains("cannot write"), "{blocked}");
+        assert!(blocked.mark == FindingStatus::Fail && blocked.text.contains("cannot write"), "{blocked}");
     }
 
     #[test]
     fn warns_about_little_space_and_fails_without() {
-        for (mib, mark) in [(63, Mark::Fail), (64, Mark::Warn), (1_023, Mark::Warn), (1_024, Mark::Ok)] {
-            assert_eq!(judge_space("x", mib * MIB).mark, mark, "{mib} MiB");
+        for (mib, mark) in [
+            (63, FindingStatus::Fail),
+            (64, FindingStatus::Warn),
+            (1_023, FindingStatus::Warn),
+            (1_024, FindingStatus::Ok),
+        ] {
+            assert_eq!(judge_free_space("x", mib * MIB).mark, mark, "{mib} MiB");
         }
     }
 
     #[test]
     fn warns_about_dead_or_silent_holders() {
         for (silence, is_over, mark, part) in [
-            (3_000, false, Mark::Ok, "candlewick 1 (process 7 on h) holds the journal"),
-            (30_000, false, Mark::Ok, "30.0 s ago, so a second run cannot start"),
-            (30_001, false, Mark::Warn, "alive, but hangs"),
-            (3_000, true, Mark::Warn, "takes over the journal"),
+            (3_000, false, FindingStatus::Ok, "candlewick 1 (process 7 on h) holds the journal"),
+            (30_000, false, FindingStatus::Ok, "30.0 s ago, so a second run cannot start"),
+            (30_001, false, FindingStatus::Warn, "alive, but hangs"),
+            (3_000, true, FindingStatus::Warn, "takes over the journal"),
         ] {
             let program = "candlewick 1".into();
             let holder =

@@ -7,7 +7,7 @@ mod prices;
 mod setup;
 mod venue;
 
-pub use finding::{Finding, Mark};
+pub use finding::{Finding, FindingStatus};
 pub use prices::alternative_symbols;
 pub use venue::{ApiKind, suggest_fix};
 
@@ -21,7 +21,7 @@ pub async fn examine(files: &[PathBuf], registry: &Registry, report: &mut dyn Fn
     let (loaded, finding) = setup::check_configuration(files, registry);
     report(finding);
     let Some(loaded) = loaded else { return };
-    setup::check_requests(&loaded, registry).into_iter().for_each(&mut *report);
+    setup::check_request_rate(&loaded, registry).into_iter().for_each(&mut *report);
     setup::check_credentials(&loaded).into_iter().for_each(&mut *report);
     let mut samples = ClockSamples::new();
     examine_venue(&loaded, &mut samples, report).await;
@@ -33,7 +33,7 @@ pub async fn examine(files: &[PathBuf], registry: &Registry, report: &mut dyn Fn
 async fn examine_venue(loaded: &LoadedConfig, samples: &mut ClockSamples, report: &mut dyn FnMut(Finding)) {
     let Some(asked) = VenueProbe::new(loaded) else { return };
     let user = venue::check_user(&asked, samples).await;
-    let is_known = user.mark == Mark::Ok;
+    let is_known = user.mark == FindingStatus::Ok;
     report(user);
     if is_known {
         report(venue::check_wallets(&asked, &loaded.config, samples).await);

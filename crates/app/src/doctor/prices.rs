@@ -218,7 +218,7 @@ impl CandleWindow {
 
 #[cfg(test)]
 mod tests {
-    use super::super::finding::Mark;
+    use super::super::finding::FindingStatus;
     use super::*;
     use candlewick_broker::CandleRow;
     use candlewick_sdk::Ohlcv;
@@ -243,18 +243,18 @@ mod tests {
         let symbol = "EURUSD".parse().unwrap();
         let prices = Ohlcv { open: 1.0, high: 2.0, low: 1.0, close: 1.25, volume: 0.0 };
         let record = |time| PriceRecord { time: Millis::new(time), prices, created_time: None };
-        let check = |now, mark: Mark, text: &str| {
+        let check = |now, mark: FindingStatus, text: &str| {
             let finding = judge_price(symbol, &record(10_000), Millis::new(now));
             assert_eq!((finding.mark, finding.text.as_str()), (mark, text));
         };
-        check(10_500, Mark::Ok, "EURUSD: 1.25, 0.0 s old");
-        check(12_200, Mark::Ok, "EURUSD: 1.25, 1.2 s old");
-        check(71_000, Mark::Ok, "EURUSD: 1.25, 60.0 s old");
-        check(71_001, Mark::Warn, "EURUSD: 1.25, 60.0 s old");
-        check(7_211_000, Mark::Warn, "EURUSD: 1.25, 2 h old");
+        check(10_500, FindingStatus::Ok, "EURUSD: 1.25, 0.0 s old");
+        check(12_200, FindingStatus::Ok, "EURUSD: 1.25, 1.2 s old");
+        check(71_000, FindingStatus::Ok, "EURUSD: 1.25, 60.0 s old");
+        check(71_001, FindingStatus::Warn, "EURUSD: 1.25, 60.0 s old");
+        check(7_211_000, FindingStatus::Warn, "EURUSD: 1.25, 2 h old");
     }
 
-    fn check_window(minutes: &[i64], now: i64, mark: Mark, parts: &[&str]) {
+    fn check_window(minutes: &[i64], now: i64, mark: FindingStatus, parts: &[&str]) {
         let row = |minute: &i64| {
             let high = if *minute < 0 { 0.5 } else { 1.0 };
             let prices = Ohlcv { open: 1.0, high, low: 1.0, close: 1.0, volume: 0.0 };
@@ -276,15 +276,20 @@ mod tests {
         let hour: Vec<i64> = (40..100).collect();
         // The current time is 30 seconds into minute 100.
         let now = 100 * 60_000 + 30_000;
-        check_window(&hour, now, Mark::Ok, &["60 of 60 closed candles of the last 60 min", "is not sent"]);
+        check_window(
+            &hour,
+            now,
+            FindingStatus::Ok,
+            &["60 of 60 closed candles of the last 60 min", "is not sent"],
+        );
         let longer: Vec<i64> = (30..=100).collect();
-        check_window(&longer, now, Mark::Ok, &["60 of 60", "forming candle is sent"]);
-        check_window(&hour[1..], now, Mark::Warn, &["59 of 60", "missing candles: 1"]);
-        check_window(&hour[..59], now, Mark::Warn, &["59 of 60"]);
+        check_window(&longer, now, FindingStatus::Ok, &["60 of 60", "forming candle is sent"]);
+        check_window(&hour[1..], now, FindingStatus::Warn, &["59 of 60", "missing candles: 1"]);
+        check_window(&hour[..59], now, FindingStatus::Warn, &["59 of 60"]);
         // A candle may still be missing three seconds after its close.
-        check_window(&hour[..59], 100 * 60_000 + 3_000, Mark::Ok, &["59 of 60"]);
-        check_window(&hour[1..], 100 * 60_000 + 3_000, Mark::Warn, &["59 of 60"]);
-        check_window(&[&hour[..], &[-50]].concat(), now, Mark::Warn, &["invalid rows: 1"]);
+        check_window(&hour[..59], 100 * 60_000 + 3_000, FindingStatus::Ok, &["59 of 60"]);
+        check_window(&hour[1..], 100 * 60_000 + 3_000, FindingStatus::Warn, &["59 of 60"]);
+        check_window(&[&hour[..], &[-50]].concat(), now, FindingStatus::Warn, &["invalid rows: 1"]);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use super::finding::{Check, Finding};
 use crate::configuration::{
-    BaseLayer, LoadedConfig, RealMoney, check_secrets, configured_secrets, control_paths, signal_problems,
+    BaseLayer, LoadedConfig, RealMoneyRequest, check_secrets, configured_secrets, control_paths,
+    signal_problems,
 };
 use crate::control::describe;
 use crate::inspection::{describe_ladders, estimate_request_demand, find_problems, network_problem};
@@ -30,7 +31,7 @@ pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Op
             return (None, Check::Configuration.fail(error.text(), CONFIG_HINT));
         }
     };
-    let mut problems = find_problems(&loaded, RealMoney::Requested, registry);
+    let mut problems = find_problems(&loaded, RealMoneyRequest::Requested, registry);
     if problems.is_empty() {
         problems.extend(network_problem(&loaded));
     }
@@ -57,7 +58,7 @@ fn describe_configuration(files: &[PathBuf], loaded: &LoadedConfig, registry: &R
     }
 }
 
-pub(super) fn check_requests(loaded: &LoadedConfig, registry: &Registry) -> Option<Finding> {
+pub(super) fn check_request_rate(loaded: &LoadedConfig, registry: &Registry) -> Option<Finding> {
     let (demand, limit) =
         (estimate_request_demand(loaded, registry)?, loaded.config.broker.client.requests_per_second);
     let summary = demand.summary(limit);
@@ -222,7 +223,7 @@ fn describe_zone(name: &str, now: DateTime<Utc>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::finding::Mark;
+    use super::super::finding::FindingStatus;
     use super::*;
     use crate::tests::webhook_secret;
     use candlewick_engine::Hours;
@@ -245,22 +246,31 @@ mod tests {
         assert_eq!(findings("", "").await, []);
         let found =
             findings("list = LIST\ntimezone = \"Europe/Berlin\"\nstdin = true", "10:30;BTCUSDT;CALL").await;
-        assert_eq!(found.iter().map(|finding| finding.mark).collect::<Vec<_>>(), [Mark::Ok, Mark::Ok]);
+        assert_eq!(
+            found.iter().map(|finding| finding.mark).collect::<Vec<_>>(),
+            [FindingStatus::Ok, FindingStatus::Ok]
+        );
         assert!(found[0].text.contains("1 entry") && found[0].text.contains("Europe/Berlin"), "{found:?}");
         let over = findings("list = LIST", "2020-01-05;10:30;BTCUSDT;CALL").await;
-        assert!(over[0].mark == Mark::Warn && over[0].text.contains("2020-01-05T10:30:00Z"), "{over:?}");
+        assert!(
+            over[0].mark == FindingStatus::Warn && over[0].text.contains("2020-01-05T10:30:00Z"),
+            "{over:?}"
+        );
         let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = taken.local_addr().unwrap();
         let webhook =
             format!("listen = \"{address}\"\nsecret_file = SECRET\nallowed_addresses = [\"10.0.0.1\"]");
         let found = findings(&webhook, "").await;
-        assert!(found[0].mark == Mark::Fail && found[0].text.contains(&address.to_string()), "{found:?}");
+        assert!(
+            found[0].mark == FindingStatus::Fail && found[0].text.contains(&address.to_string()),
+            "{found:?}"
+        );
         drop(taken);
         let found = findings(&webhook, "").await;
-        assert!(found[0].mark == Mark::Ok && found[0].text.contains("from 1 address"), "{found:?}");
+        assert!(found[0].mark == FindingStatus::Ok && found[0].text.contains("from 1 address"), "{found:?}");
     }
 
-    fn check_zone(zone: &str, mark: Mark, part: &str) {
+    fn check_zone(zone: &str, mark: FindingStatus, part: &str) {
         // 2026-01-05 12:00 UTC, and half a year later.
         let risk = RiskSettings { day_timezone: zone.to_owned(), ..RiskSettings::default() };
         let finding = check_time_zones(&risk, Millis::new(1_767_614_400_000));
@@ -269,10 +279,10 @@ mod tests {
 
     #[test]
     fn reports_times_of_day_with_their_zones() {
-        check_zone("UTC", Mark::Ok, "reset at 00:00 UTC (now 12:00); trades may open at all hours");
-        check_zone("America/New_York", Mark::Ok, "(now 07:00, with summer time)");
-        check_zone("Asia/Tokyo", Mark::Ok, "(now 21:00)");
-        check_zone("Mars/Base", Mark::Fail, "Mars/Base is not a time zone");
+        check_zone("UTC", FindingStatus::Ok, "reset at 00:00 UTC (now 12:00); trades may open at all hours");
+        check_zone("America/New_York", FindingStatus::Ok, "(now 07:00, with summer time)");
+        check_zone("Asia/Tokyo", FindingStatus::Ok, "(now 21:00)");
+        check_zone("Mars/Base", FindingStatus::Fail, "Mars/Base is not a time zone");
         let (from, to, timezone) = ("09:00".into(), "17:00".into(), "Europe/London".into());
         let hours = Hours { days: Vec::new(), from, to, timezone };
         let risk = RiskSettings { hours: vec![hours], ..RiskSettings::default() };

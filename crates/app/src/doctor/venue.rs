@@ -212,7 +212,7 @@ fn describe_bonus(balances: &Balances) -> String {
     })
 }
 
-const MAX_LISTED: usize = 3;
+const MAX_LISTED_TRADES: usize = 3;
 
 pub(super) async fn check_open_trades(asked: &VenueProbe, loaded: &LoadedConfig) -> Finding {
     let Ok(listing) = tokio::time::timeout(REQUEST_TIMEOUT, asked.venue.trades()).await else {
@@ -264,8 +264,11 @@ fn judge_trades(listing: &TradeListing, account: Account, known: Option<&BTreeSe
         Some(symbol) => format!("{} ({symbol})", trade.id),
         None => trade.id.clone(),
     };
-    let mut names: Vec<String> = strange.iter().take(MAX_LISTED).map(name).collect();
-    names.extend((strange.len() > MAX_LISTED).then(|| format!("and {} more", strange.len() - MAX_LISTED)));
+    let mut names: Vec<String> = strange.iter().take(MAX_LISTED_TRADES).map(name).collect();
+    names.extend(
+        (strange.len() > MAX_LISTED_TRADES)
+            .then(|| format!("and {} more", strange.len() - MAX_LISTED_TRADES)),
+    );
     Check::OpenTrades.warn(
         format!("{summary}, {} of them not in the journal: {}", strange.len(), names.join(", ")),
         "check for other programs or manual trades on this account: bot limits do not count such trades",
@@ -274,13 +277,13 @@ fn judge_trades(listing: &TradeListing, account: Account, known: Option<&BTreeSe
 
 #[cfg(test)]
 mod tests {
-    use super::super::finding::Mark;
+    use super::super::finding::FindingStatus;
     use super::*;
     use crate::configuration::Mode;
     use candlewick_broker::WalletIdentity;
     use candlewick_sdk::Outcome;
 
-    fn check_bounds(bounds: &[(i64, i64)], allowed: u32, mark: Mark, part: &str) {
+    fn check_bounds(bounds: &[(i64, i64)], allowed: u32, mark: FindingStatus, part: &str) {
         let mut samples = ClockSamples::new();
         for (low, high) in bounds {
             samples.add(Skew { low: Millis::new(*low), high: Millis::new(*high) });
@@ -291,15 +294,15 @@ mod tests {
 
     #[test]
     fn fails_only_for_certain_skew() {
-        check_bounds(&[(-300, 900)], 2_000, Mark::Ok, "-0.30 s to +0.90 s");
-        check_bounds(&[(-300, 900), (-100, 1_100)], 2_000, Mark::Ok, "-0.10 s to +0.90 s");
-        check_bounds(&[(400, 1_500)], 2_000, Mark::Warn, "+0.40 s to +1.50 s");
-        check_bounds(&[(2_000, 3_000)], 2_000, Mark::Warn, "allows 2000 ms");
-        check_bounds(&[(2_001, 3_000)], 2_000, Mark::Fail, "+2.00 s to +3.00 s");
-        check_bounds(&[(-9_000, -8_000)], 2_000, Mark::Fail, "-9.00 s to -8.00 s");
-        check_bounds(&[(-9_000, -8_000)], 0, Mark::Warn, "-9.00 s");
-        check_bounds(&[(0, 900), (5_000, 5_900)], 2_000, Mark::Warn, "contradict");
-        check_bounds(&[], 2_000, Mark::Warn, "not measured");
+        check_bounds(&[(-300, 900)], 2_000, FindingStatus::Ok, "-0.30 s to +0.90 s");
+        check_bounds(&[(-300, 900), (-100, 1_100)], 2_000, FindingStatus::Ok, "-0.10 s to +0.90 s");
+        check_bounds(&[(400, 1_500)], 2_000, FindingStatus::Warn, "+0.40 s to +1.50 s");
+        check_bounds(&[(2_000, 3_000)], 2_000, FindingStatus::Warn, "allows 2000 ms");
+        check_bounds(&[(2_001, 3_000)], 2_000, FindingStatus::Fail, "+2.00 s to +3.00 s");
+        check_bounds(&[(-9_000, -8_000)], 2_000, FindingStatus::Fail, "-9.00 s to -8.00 s");
+        check_bounds(&[(-9_000, -8_000)], 0, FindingStatus::Warn, "-9.00 s");
+        check_bounds(&[(0, 900), (5_000, 5_900)], 2_000, FindingStatus::Warn, "contradict");
+        check_bounds(&[], 2_000, FindingStatus::Warn, "not measured");
     }
 
     #[test]
@@ -313,7 +316,7 @@ mod tests {
         assert!(samples.venue_now() - before >= Millis::HOUR);
     }
 
-    fn check_wallet(demo: Option<&str>, real: Option<&str>, mode: Mode, mark: Mark, part: &str) {
+    fn check_wallet(demo: Option<&str>, real: Option<&str>, mode: Mode, mark: FindingStatus, part: &str) {
         let amount = |text: &str| text.parse().unwrap();
         let balances = Balances { demo: demo.map(amount), real: real.map(amount), ..Balances::default() };
         let mut config = Config::default();
@@ -325,13 +328,19 @@ mod tests {
 
     #[test]
     fn requires_funds_for_a_stake_on_the_configured_account() {
-        check_wallet(Some("10000.5"), Some("7"), Mode::Demo, Mark::Ok, "DEMO wallet holds 10000.5");
-        check_wallet(Some("9000.5"), Some("7"), Mode::Real, Mark::Ok, "REAL wallet holds 7");
-        check_wallet(None, Some("7"), Mode::Demo, Mark::Fail, "no DEMO wallet");
-        check_wallet(None, None, Mode::Demo, Mark::Fail, "no DEMO wallet");
-        check_wallet(Some("0.99"), None, Mode::Demo, Mark::Warn, "smallest stake");
-        check_wallet(Some("10000.000000000002"), None, Mode::Demo, Mark::Ok, "DEMO wallet holds 10000");
-        check_wallet(Some("10.12345"), None, Mode::Demo, Mark::Warn, "account.money_scale = 5");
+        check_wallet(Some("10000.5"), Some("7"), Mode::Demo, FindingStatus::Ok, "DEMO wallet holds 10000.5");
+        check_wallet(Some("9000.5"), Some("7"), Mode::Real, FindingStatus::Ok, "REAL wallet holds 7");
+        check_wallet(None, Some("7"), Mode::Demo, FindingStatus::Fail, "no DEMO wallet");
+        check_wallet(None, None, Mode::Demo, FindingStatus::Fail, "no DEMO wallet");
+        check_wallet(Some("0.99"), None, Mode::Demo, FindingStatus::Warn, "smallest stake");
+        check_wallet(
+            Some("10000.000000000002"),
+            None,
+            Mode::Demo,
+            FindingStatus::Ok,
+            "DEMO wallet holds 10000",
+        );
+        check_wallet(Some("10.12345"), None, Mode::Demo, FindingStatus::Warn, "account.money_scale = 5");
     }
 
     #[test]
@@ -354,10 +363,13 @@ mod tests {
     #[test]
     fn fails_for_a_restricted_account() {
         let sound = Identity { user: "01JU".to_owned(), restrictions: Vec::new() };
-        assert_eq!(judge_user(&sound, "http://v").mark, Mark::Ok);
+        assert_eq!(judge_user(&sound, "http://v").mark, FindingStatus::Ok);
         let barred = Identity { restrictions: vec!["banned".to_owned(), "not active".to_owned()], ..sound };
         let found = judge_user(&barred, "http://v");
-        assert!(found.mark == Mark::Fail && found.text.ends_with("is banned, not active"), "{found}");
+        assert!(
+            found.mark == FindingStatus::Fail && found.text.ends_with("is banned, not active"),
+            "{found}"
+        );
     }
 
     fn trade(id: &str, account: Account, progress: TradeProgress) -> TradeReport {
@@ -378,12 +390,18 @@ mod tests {
         let many = [0, 1, 2, 3, 4].map(|number| trade(&format!("t{number}"), Demo, TradeProgress::Running));
         let (known, one, none) = (Some(&["a", "b"][..]), Some(&["a"][..]), Some(&[][..]));
         for (trades, known, is_complete, mark, text) in [
-            (&all[2..], none, true, Mark::Ok, "no trades are open at the venue"),
-            (&all[..], known, true, Mark::Ok, "2 trades are open at the venue, all of them"),
-            (&all[..], one, true, Mark::Warn, "1 of them not in the journal: b (EURUSD)"),
-            (&all[..1], None, true, Mark::Warn, "1 trade is open at the venue; the journal is"),
-            (&many[..], none, false, Mark::Warn, "t0 (EURUSD), t1 (EURUSD), t2 (EURUSD), and 2 more"),
-            (&many[..], none, false, Mark::Warn, "5 trades are open at the venue (incomplete list)"),
+            (&all[2..], none, true, FindingStatus::Ok, "no trades are open at the venue"),
+            (&all[..], known, true, FindingStatus::Ok, "2 trades are open at the venue, all of them"),
+            (&all[..], one, true, FindingStatus::Warn, "1 of them not in the journal: b (EURUSD)"),
+            (&all[..1], None, true, FindingStatus::Warn, "1 trade is open at the venue; the journal is"),
+            (
+                &many[..],
+                none,
+                false,
+                FindingStatus::Warn,
+                "t0 (EURUSD), t1 (EURUSD), t2 (EURUSD), and 2 more",
+            ),
+            (&many[..], none, false, FindingStatus::Warn, "5 trades are open at the venue (incomplete list)"),
         ] {
             let (began, ended) = (Millis::ZERO, Millis::ZERO);
             let page = TradeListing { began, ended, is_complete, trades: trades.to_vec(), end_error: None };

@@ -1,6 +1,6 @@
 //! Download of the missing parts of a candle series, window by window.
 
-use super::outcome::{FetchStats, end_task};
+use super::outcome::{FetchStats, handle_fetch_error};
 use super::{Fetcher, Target};
 use crate::error::{AppError, Result};
 use candlewick_broker::{Download, DownloadSettings};
@@ -80,7 +80,7 @@ async fn fetch(job: &CandleJob, fetching: &Fetcher, fetched: &mut FetchStats) ->
     record_closed_hours(&job.target, asked, fetching).await?;
     match outcome {
         Ok(()) => Ok(()),
-        Err(error) => end_task(error, fetched, fetching).await,
+        Err(error) => handle_fetch_error(error, fetched, fetching).await,
     }
 }
 
@@ -109,7 +109,7 @@ fn plan_fetch(
     let range = job.from.unwrap_or_else(usual)..to;
     if range.is_empty() && (job.from.is_some() || job.to.is_some()) {
         let problem = format!("{}: --from must be before --to", job.target.series);
-        return Err(AppError::invalid(problem).help("--to defaults to now"));
+        return Err(AppError::invalid(problem).with_help("--to defaults to now"));
     }
     let extent = match (job.refetch, job.from) {
         (true, _) => DownloadExtent::All,
@@ -141,7 +141,8 @@ async fn record_closed_hours(target: &Target, asked: Vec<Range<Millis>>, fetchin
         let Some(StoredSeries { candles, .. }) = read_series(catalog, series)? else { return Ok(()) };
         let was_asked = |gap: &Range<Millis>| asked.iter().any(|r| r.start <= gap.start && gap.end <= r.end);
         let empty = gaps(&candles).into_iter().map(|gap| gap.start..gap.end).filter(was_asked);
-        let rests: Vec<_> = empty.filter(|gap| session.count_expected(gap, series.interval) == 0).collect();
+        let rests: Vec<_> =
+            empty.filter(|gap| session.count_expected_candles(gap, series.interval) == 0).collect();
         if rests.is_empty() { Ok(()) } else { Ok(catalog.record_empty_hours(series, &source, &rests)?) }
     };
     fetching.with_catalog(note).await
@@ -175,7 +176,7 @@ impl Batch {
 /// Number of newest stored candles to request again, since a venue may revise recent candles.
 const RECHECKED_CANDLES: i64 = 100;
 /// Gap, in candles, below which two missing ranges are requested as one.
-const MAX_MERGED_GAP: i64 = 500;
+const MAX_MERGED_GAP_CANDLES: i64 = 500;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DownloadExtent {
@@ -204,7 +205,7 @@ pub(super) fn plan_downloads(
 }
 
 fn merge_ranges(stretches: impl Iterator<Item = Range<Millis>>, interval: Interval) -> Vec<Range<Millis>> {
-    let near = interval.length() * MAX_MERGED_GAP;
+    let near = interval.length() * MAX_MERGED_GAP_CANDLES;
     let mut merged: Vec<Range<Millis>> = Vec::new();
     for one in stretches {
         match merged.last_mut().filter(|last| one.start - last.end < near) {

@@ -17,7 +17,7 @@ use candlewick_broker::{BrokerError, MarketData, PricePoller};
 use candlewick_engine::BotSettings;
 use candlewick_history::{Catalog, expected_asset_type};
 use candlewick_sdk::{Interval, Series, Symbol};
-use outcome::end_task;
+use outcome::handle_fetch_error;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior, interval};
@@ -119,7 +119,7 @@ impl Fetcher {
         let folder = self.catalog.folder().display();
         let problem = format!("candles of {series} in the catalog {folder} are from {}", others.join(", "));
         let help = "choose another folder with --catalog, or add this venue's candles anyway with --mix";
-        Err(AppError::invalid(problem).help(help))
+        Err(AppError::invalid(problem).with_help(help))
     }
 }
 
@@ -144,7 +144,7 @@ pub fn select_targets(
     let series = deduplicate(all.map(|one| Series { interval: every.unwrap_or(one.interval), ..one }));
     if series.is_empty() {
         let help = "pass series names such as BTCUSDT@1m, or a --config with [[bots]]";
-        return Err(AppError::invalid("no series to fetch").help(help));
+        return Err(AppError::invalid("no series to fetch").with_help(help));
     }
     let target = |series: Series| {
         let of_bot = || bots.iter().find(|bot| bot.symbol == series.symbol).map(bot_asset_type);
@@ -167,7 +167,7 @@ fn parse_series(name: &str, every: Option<Interval>) -> Result<Series> {
         (None, None) => format!("\"{name}\" has no interval"),
         (Some(_), _) => format!("\"{name}\" is not the name of a series"),
     };
-    Err(AppError::invalid(problem).help("write SYMBOL@INTERVAL, such as BTCUSDT@1m or EURUSD.OTC@5s"))
+    Err(AppError::invalid(problem).with_help("write SYMBOL@INTERVAL, such as BTCUSDT@1m or EURUSD.OTC@5s"))
 }
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -221,7 +221,7 @@ async fn record(series: Series, fetching: &Fetcher, fetched: &mut FetchStats) ->
     batch.store(fetching, fetched).await?;
     match outcome {
         Ok(()) => Ok(()),
-        Err(error) => end_task(error, fetched, fetching).await,
+        Err(error) => handle_fetch_error(error, fetched, fetching).await,
     }
 }
 

@@ -5,7 +5,7 @@ use crate::doctor::{ApiKind, alternative_symbols, suggest_fix};
 use crate::error::{AppError, ErrorKind, Result};
 use candlewick_broker::{AsOf, BrokerError, COMMON_INTERVALS, PriceAnswer};
 use candlewick_history::{AppendCounts, Catalog, Manifest, Revision, Version};
-use candlewick_records::{table, utc};
+use candlewick_records::{format_utc, table};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -66,7 +66,7 @@ impl FetchStats {
     pub(super) async fn load_stored_state(&mut self, fetching: &Fetcher) -> Result<()> {
         let (series, revised, since) = (self.target.series, self.appended.revised, self.since);
         let look = move |catalog: &Catalog| {
-            let (manifest, missing) = (catalog.manifest(series)?, catalog.count_missing(series)?);
+            let (manifest, missing) = (catalog.manifest(series)?, catalog.count_missing_candles(series)?);
             if revised == 0 {
                 return Ok((manifest, missing, Vec::new()));
             }
@@ -88,7 +88,7 @@ impl FetchStats {
     fn to_json(&self) -> Value {
         let version = self.manifest.as_ref().and_then(Manifest::current_version);
         let revisions = self.revised.iter().take(MAX_JSON_REVISIONS).map(
-            |(first, later)| json!({ "time": first.time(), "first": values(first), "later": values(later) }),
+            |(first, later)| json!({ "time": first.time(), "first": candle_to_json(first), "later": candle_to_json(later) }),
         );
         json!({
             "symbol": self.target.series.symbol,
@@ -112,7 +112,7 @@ impl FetchStats {
         if self.manifest.is_some() || self.requests == 0 {
             return None;
         }
-        let since = self.since.map(utc).unwrap_or_default();
+        let since = self.since.map(format_utc).unwrap_or_default();
         Some(format!(
             "{}: the venue has no closed candles in this range (venue time {since})",
             self.target.series
@@ -120,7 +120,7 @@ impl FetchStats {
     }
 }
 
-fn values(candle: &Candle) -> Value {
+fn candle_to_json(candle: &Candle) -> Value {
     candle_fields(candle).into_iter().collect()
 }
 
@@ -147,7 +147,7 @@ pub fn text(all: &[FetchStats], finished: FetchEnd) -> String {
         let version = one.manifest.as_ref().and_then(Manifest::current_version);
         let of_version = version.map_or_else(Default::default, |version| {
             let candles = version.candle_count().to_string();
-            [utc(version.start()), utc(version.end()), candles, one.missing.to_string()]
+            [format_utc(version.start()), format_utc(version.end()), candles, one.missing.to_string()]
         });
         let counts = [new, same, revised, one.rejected as u64].map(|count| count.to_string());
         let names = [one.target.series.symbol.to_string(), one.target.series.interval.to_string()];
@@ -157,7 +157,7 @@ pub fn text(all: &[FetchStats], finished: FetchEnd) -> String {
     for one in all {
         // The first value remains in use. The later value is only reported.
         for (first, later) in one.revised.iter().take(MAX_SHOWN_REVISIONS) {
-            let (series, time) = (one.target.series, utc(first.time()));
+            let (series, time) = (one.target.series, format_utc(first.time()));
             let _ = write!(text, "\nrevised: {series} at {time}: {}", describe_changes(first, later));
         }
         if one.revised.len() > MAX_SHOWN_REVISIONS {
@@ -183,7 +183,11 @@ fn describe_changes(first: &Candle, later: &Candle) -> String {
 }
 
 /// Ends a task after a venue error. An error that affects every task stops all tasks and is reported once.
-pub(super) async fn end_task(error: BrokerError, fetched: &FetchStats, fetching: &Fetcher) -> Result<()> {
+pub(super) async fn handle_fetch_error(
+    error: BrokerError,
+    fetched: &FetchStats,
+    fetching: &Fetcher,
+) -> Result<()> {
     let is_of_series = matches!(
         error,
         BrokerError::NotFound { .. } | BrokerError::Rejected { .. } | BrokerError::Malformed { .. }
@@ -217,7 +221,7 @@ pub(super) async fn end_task(error: BrokerError, fetched: &FetchStats, fetching:
         _ => ErrorKind::VenueFailed,
     };
     let problem = format!("{series} of {}{stored}", fetching.price_url);
-    Err(AppError::new(kind, problem).with_source(error).help(help))
+    Err(AppError::new(kind, problem).with_source(error).with_help(help))
 }
 
 async fn describe_not_found(target: &Target, fetching: &Fetcher) -> String {

@@ -84,7 +84,7 @@ impl MarketData for Scripted {
             rows.take(self.cap).collect()
         };
         let now = Millis::new(self.now);
-        Ok(Reply::at(Candles::from_rows(&rows, query, now), now))
+        Ok(Reply::without_latency(Candles::from_rows(&rows, query, now), now))
     }
 
     async fn price(&self, _: &Symbol, _: AsOf) -> Result<Reply<PriceAnswer>, BrokerError> {

@@ -22,7 +22,7 @@ pub fn check_venue(loaded: &LoadedConfig) -> Result<()> {
     if loaded.is_set("broker.base_url") || credentials(loaded)?.api_token.is_some() {
         return Ok(());
     }
-    Err(AppError::invalid("no venue is configured: broker.base_url and the token are not set").help(
+    Err(AppError::invalid("no venue is configured: broker.base_url and the token are not set").with_help(
         "add --sandbox for the embedded venue. For a remote venue, set [broker] base_url and \
          CANDLEWICK_BROKER__API_TOKEN, as in config/demo.toml. `candlewick paper` needs no token",
     ))
@@ -77,7 +77,7 @@ pub struct VenuePorts {
     pub broker: Arc<dyn Broker>,
     pub clock: Arc<dyn Clock>,
     /// Time at which the venue closes and the run ends, or `None` if there is no limit.
-    pub until: Option<Millis>,
+    pub end: Option<Millis>,
 }
 
 type ConnectFunction = Arc<dyn Fn(&Config) -> Result<VenuePorts, BrokerError> + Send + Sync>;
@@ -100,13 +100,13 @@ impl CustomBrokers {
             let error = AppError::invalid(format!("this program contains no broker \"{name}\""));
             let known: Vec<&str> = self.0.keys().map(String::as_str).collect();
             return Err(if known.is_empty() {
-                error.help("a custom binary can add brokers with `App::with_broker`")
+                error.with_help("a custom binary can add brokers with `App::with_broker`")
             } else {
-                error.help(format!("known brokers: {}", known.join(", ")))
+                error.with_help(format!("known brokers: {}", known.join(", ")))
             });
         };
-        let VenuePorts { market, broker, clock, until } = connect(&loaded.config)?;
-        Ok(Connection { end: until, ..Connection::new(loaded, market, broker, clock) })
+        let VenuePorts { market, broker, clock, end } = connect(&loaded.config)?;
+        Ok(Connection { end, ..Connection::new(loaded, market, broker, clock) })
     }
 }
 

@@ -85,7 +85,7 @@ impl EmbeddedVenue {
         let (observer, exchanges) = exchange_observer();
         let venue = Arc::new(open_broker(&running, loaded, Arc::clone(&clock))?.with_observer(observer));
         drop(hold);
-        let runtime = adapt_runtime(loaded, speed);
+        let runtime = adapt_runtime_settings(loaded, speed);
         let connection = Connection {
             runtime,
             account: Account::Demo,
@@ -116,7 +116,7 @@ fn to_venue_seconds(seconds: u32, factor: f64) -> u32 {
 }
 
 /// Raises the polling interval to at least one real second. An interval of 0 disables polling.
-fn limit_polling(every_s: u32, factor: f64) -> u32 {
+fn raise_poll_interval(every_s: u32, factor: f64) -> u32 {
     if every_s == 0 { 0 } else { every_s.max(to_venue_seconds(1, factor)) }
 }
 
@@ -127,7 +127,7 @@ fn stale_after_s(factor: f64) -> u32 {
 }
 
 /// Adapts the runtime settings to an embedded venue. In lock-step mode, disables waiting for late candles.
-fn adapt_runtime(loaded: &LoadedConfig, speed: Speed) -> RuntimeSettings {
+fn adapt_runtime_settings(loaded: &LoadedConfig, speed: Speed) -> RuntimeSettings {
     let mut runtime = loaded.config.runtime.clone();
     let delay = loaded.config.simulation.settle_delay_ms.get();
     runtime.settle_after_ms = u32::try_from(delay).unwrap_or(u32::MAX);
@@ -137,8 +137,8 @@ fn adapt_runtime(loaded: &LoadedConfig, speed: Speed) -> RuntimeSettings {
         runtime.stop_patience_s = to_venue_seconds(runtime.stop_patience_s, factor);
         runtime.interrupt_patience_s = to_venue_seconds(runtime.interrupt_patience_s, factor);
         runtime.stale_after_s = NonZeroU32::new(stale_after_s(factor));
-        runtime.wallet_every_s = limit_polling(runtime.wallet_every_s, factor);
-        runtime.list_every_s = limit_polling(runtime.list_every_s, factor);
+        runtime.wallet_every_s = raise_poll_interval(runtime.wallet_every_s, factor);
+        runtime.list_every_s = raise_poll_interval(runtime.list_every_s, factor);
     }
     runtime.first_ask_ms = 0;
     // Stress makes trade prices differ from the price records of the sandbox on purpose.
@@ -224,9 +224,8 @@ fn build_timeline(
         SandboxSpeed::Times(factor) => factor,
         SandboxSpeed::Named(NamedSpeed::Max) => {
             let problem = "--speed max needs a bot in the same process, since the clock waits for the bot";
-            return Err(
-                AppError::invalid(problem).help("use `live --sandbox --speed max`, or give --speed a factor")
-            );
+            return Err(AppError::invalid(problem)
+                .with_help("use `live --sandbox --speed max`, or give --speed a factor"));
         }
     };
     if speed == 1.0 && settings.start.is_none() {
@@ -253,11 +252,14 @@ mod tests {
     #[test]
     fn polls_the_wallet_at_most_once_per_real_second() {
         for (every, expected) in [(60, 600), (300, 600), (900, 900), (0, 0)] {
-            assert_eq!(limit_polling(every, 600.0), expected, "{every} s");
+            assert_eq!(raise_poll_interval(every, 600.0), expected, "{every} s");
         }
-        assert_eq!((limit_polling(60, 1.0), limit_polling(60, 60.0)), (60, 60));
+        assert_eq!((raise_poll_interval(60, 1.0), raise_poll_interval(60, 60.0)), (60, 60));
         let loaded = LoadedConfig::read(&[], crate::configuration::BaseLayer::Sandbox, Vec::new()).unwrap();
         let speeds = [Speed::Times(1.0), Speed::Times(20_000.0), Speed::Max];
-        assert_eq!(speeds.map(|speed| adapt_runtime(&loaded, speed).wallet_every_s), [60, 20_000, 60]);
+        assert_eq!(
+            speeds.map(|speed| adapt_runtime_settings(&loaded, speed).wallet_every_s),
+            [60, 20_000, 60]
+        );
     }
 }

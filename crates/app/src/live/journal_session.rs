@@ -5,7 +5,7 @@ use crate::control::RunningBotEntry;
 use crate::error::{AppError, Result};
 use crate::journal::exposed_files_warning;
 use crate::progress::{Progress, ProgressBar};
-use candlewick_api::{Exchange, HttpObserver};
+use candlewick_api::{HttpExchange, HttpObserver};
 use candlewick_broker::clock::BootClock;
 use candlewick_engine::{
     BotSettings, IntentId, IntentRow, IntentState, Session, SessionSettings, StakeSettings,
@@ -17,7 +17,7 @@ use candlewick_records::{JournalContents, TradingMode};
 use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer, JournalOrders};
 use candlewick_runtime::events::EventFeed;
 use candlewick_runtime::{
-    FinishedRun, FullReadProgress, JournalFold, RecoveredState, RunStanding, RuntimeError, RuntimeSettings,
+    FinishedRun, FullReadProgress, JournalFold, RecoveredState, ReloadInput, RuntimeError, RuntimeSettings,
 };
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -102,7 +102,7 @@ impl JournalSession {
         }
         let Self::Store(held) = self else { return Ok(()) };
         let contents = JournalContents::read(&mut held.reader).await?;
-        let lost = lost_with_venue(&contents);
+        let lost = intents_lost_with_venue(&contents);
         let stakes = contents.session.money_scale().to_decimal(contents.session.ledger().open_stakes());
         let lost = match lost.len() {
             0 => String::new(),
@@ -111,7 +111,7 @@ impl JournalSession {
         };
         let problem =
             format!("{} contains earlier runs, which a new embedded venue cannot resume{lost}", held.url);
-        Err(AppError::invalid(problem).help("name another journal with --journal"))
+        Err(AppError::invalid(problem).with_help("name another journal with --journal"))
     }
 
     /// Checks that the journal has the given trading mode, since one journal must not mix modes.
@@ -122,7 +122,7 @@ impl JournalSession {
         match stored {
             Some(stored) if stored != own => {
                 let text = format!("{} has trading mode {stored}, but this run uses {own}", held.url);
-                Err(AppError::invalid(text).help("name another journal with --journal"))
+                Err(AppError::invalid(text).with_help("name another journal with --journal"))
             }
             Some(_) | None => Ok(()),
         }
@@ -165,7 +165,7 @@ impl JournalSession {
 }
 
 /// Returns the intents that were unfinished when their embedded venue shut down.
-pub(crate) fn lost_with_venue(contents: &JournalContents) -> Vec<IntentId> {
+pub(crate) fn intents_lost_with_venue(contents: &JournalContents) -> Vec<IntentId> {
     let is_embedded = contents.runs.iter().all(|run| run.trading == Some(TradingMode::Sandbox));
     let is_under_way = |row: &&IntentRow| {
         matches!(row.state, IntentState::Open | IntentState::InFlight | IntentState::InDoubt)
@@ -177,8 +177,8 @@ pub(crate) fn lost_with_venue(contents: &JournalContents) -> Vec<IntentId> {
 struct ExchangeRecorder(mpsc::Sender<LoggedExchange>);
 
 impl HttpObserver for ExchangeRecorder {
-    fn observe(&self, exchange: Exchange) {
-        let Exchange { intent, sent, received, request_line: what, request, status, response } = exchange;
+    fn observe(&self, exchange: HttpExchange) {
+        let HttpExchange { intent, sent, received, request_line: what, request, status, response } = exchange;
         let call = LoggedExchange {
             intent,
             sent,
@@ -275,8 +275,8 @@ fn show_progress(
 }
 
 fn reading_notice(reading: FullReadProgress<'_>) -> Option<String> {
-    let FullReadProgress { why, total, .. } = reading;
-    match why {
+    let FullReadProgress { reason, total, .. } = reading;
+    match reason {
         Some(why) => Some(format!("{why}; the journal has {total} entries")),
         None if total >= LONG_JOURNAL_ENTRIES => {
             Some(format!("the journal has no usable snapshot: reading all {total} entries"))
@@ -300,7 +300,7 @@ pub(super) async fn restore_evicted_intents(
     };
     match fold.await {
         Ok(fold) => {
-            finished.book = finished.book.with_restored_rows(fold.past().book(), finished.first_intent);
+            finished.book = finished.book.with_restored_rows(fold.recovered().book(), finished.first_intent);
             finished.forgotten = 0;
         }
         Err(error) => tracing::warn!(
@@ -312,11 +312,11 @@ pub(super) async fn restore_evicted_intents(
     Ok(finished)
 }
 
-pub(super) async fn fill_reload_input(
-    standing: &RunStanding,
+pub(super) async fn restore_forgotten_trades(
+    standing: &ReloadInput,
     url: Option<&JournalUrl>,
     settings: &SessionSettings,
-) -> Result<RunStanding> {
+) -> Result<ReloadInput> {
     let is_alike = |bot: &BotSettings| matches!(bot.stake, StakeSettings::Fixed { .. });
     let is_needed = standing.forgotten_trades > 0 && !settings.bots.iter().all(is_alike);
     let Some(url) = url.filter(|_| is_needed) else { return Ok(standing.clone()) };
@@ -325,9 +325,9 @@ pub(super) async fn fill_reload_input(
     reader.close().await;
     let (session, past, _) = fold?.into_parts();
     // The run's state is newer than the stored one.
-    let known = RunStanding::from_past(&session, &past).rows.into_iter().chain(standing.rows.iter().copied());
+    let known = ReloadInput::from_past(&session, &past).rows.into_iter().chain(standing.rows.iter().copied());
     let rows: BTreeMap<IntentId, IntentRow> = known.map(|row| (row.approved.intent(), row)).collect();
-    Ok(RunStanding { rows: rows.into_values().collect(), forgotten_trades: 0, ..standing.clone() })
+    Ok(ReloadInput { rows: rows.into_values().collect(), forgotten_trades: 0, ..standing.clone() })
 }
 
 #[cfg(test)]
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn announces_long_or_unusual_reading() {
-        let of = |why, total| reading_notice(FullReadProgress { why, done: 0, total });
+        let of = |why, total| reading_notice(FullReadProgress { reason: why, done: 0, total });
         assert_eq!(of(None, LONG_JOURNAL_ENTRIES - 1), None);
         assert!(of(None, LONG_JOURNAL_ENTRIES).is_some_and(|notice| notice.contains("all 100000 entries")));
         assert_eq!(

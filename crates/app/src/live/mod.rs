@@ -12,13 +12,13 @@ pub(crate) use connect::WAIT_HINT as WAITING_ADVICE;
 pub use connect::{CustomBrokers, VenuePorts, check_venue, connect_paper, connect_remote, wait_for_venue};
 pub use embedded::{EmbeddedVenue, ReplaySpan, ServedSandbox};
 pub use events::stop_name;
-pub(crate) use journal_session::lost_with_venue;
+pub(crate) use journal_session::intents_lost_with_venue;
 pub use journal_session::{ControlChannel, JournalSession};
 pub use reload::ConfigurationReader;
 use reload::ReloadContext;
 pub use start_checks::record_seen_candles;
 
-use crate::bots::{BotSet, session_settings, without_unused_longer_share};
+use crate::bots::{BotSet, clear_unused_longer_share, session_settings};
 use crate::configuration::LoadedConfig;
 use crate::error::{AppError, Result};
 use crate::lints::idle_blackout_notice;
@@ -32,7 +32,7 @@ use candlewick_engine::{Halt, Header, Session, SessionSettings, check_stakes};
 use candlewick_journal::{Journal, JournalUrl, LoggedExchange};
 use candlewick_records::{TradingMode, describe_halt};
 use candlewick_runtime::{
-    ConnectedAccount, FinishedRun, NoticeSender, RecoveredState, RequestDemand, RunStanding, Runner,
+    ConnectedAccount, FinishedRun, NoticeSender, RecoveredState, ReloadInput, RequestDemand, Runner,
     RunnerParts, RuntimeSettings, StopReason, connect, min_retention_override,
 };
 use candlewick_sdk::rust_decimal::Decimal;
@@ -55,13 +55,13 @@ pub struct Connection {
     /// Maximum number of requests per second; 0 for unlimited.
     pub requests_per_second: f64,
     pub exchanges: mpsc::Receiver<LoggedExchange>,
-    pub unrecognised: Arc<UnrecognisedData>,
+    pub unrecognised_data: Arc<UnrecognisedData>,
     pub token: Arc<TokenState>,
     pub end: Option<Millis>,
-    pub waiting: WaitingRequests,
+    pub waiting_requests: WaitingRequestCounter,
 }
 
-type WaitingRequests = Arc<dyn Fn() -> Vec<(&'static str, usize)> + Send + Sync>;
+type WaitingRequestCounter = Arc<dyn Fn() -> Vec<(&'static str, usize)> + Send + Sync>;
 
 impl Connection {
     fn new(
@@ -81,10 +81,10 @@ impl Connection {
             trading: if is_real { TradingMode::Real } else { TradingMode::Demo },
             requests_per_second: 0.0,
             exchanges: mpsc::channel(1).1,
-            unrecognised: Arc::new(UnrecognisedData::new()),
+            unrecognised_data: Arc::new(UnrecognisedData::new()),
             token: Arc::default(),
             end: None,
-            waiting: Arc::new(Vec::new),
+            waiting_requests: Arc::new(Vec::new),
         }
     }
 
@@ -96,9 +96,9 @@ impl Connection {
     ) -> Self {
         let asked = Arc::clone(&venue);
         Self {
-            unrecognised: venue.unrecognised(),
+            unrecognised_data: venue.unrecognised_data(),
             token: venue.token_state(),
-            waiting: Arc::new(move || asked.waiting_requests()),
+            waiting_requests: Arc::new(move || asked.waiting_requests()),
             ..Self::new(loaded, venue, broker, clock)
         }
     }
@@ -158,13 +158,14 @@ async fn assemble_and_run(
 ) -> Result<Outcome> {
     let FrontEnd { mut journal, control, watchers, announce, progress, stop, read_configuration, .. } = front;
     let Connection { market, broker, clock, mut runtime, trading, requests_per_second, .. } = connection;
-    let Connection { account, exchanges, unrecognised, token, end: until, waiting, .. } = connection;
+    let Connection { account, exchanges, unrecognised_data, token, end: until, waiting_requests, .. } =
+        connection;
     // The venue's clock is held during the requests before the run, so that they take no venue time.
     let hold = clock.hold();
     let found = prepare(loaded, &mut journal, (broker.as_ref(), account, trading)).await;
     let ((mut watch, inputs, account, balance), journal) = release_on_error(found, journal).await?;
     let settings = SessionSettings { balance, ..session_settings(loaded) };
-    let settings = without_unused_longer_share(settings, &bots.strategies, None);
+    let settings = clear_unused_longer_share(settings, &bots.strategies, None);
     let streams = loaded.config.broker.client.stream && !clock.is_lock_step();
     warn_about_blackouts(loaded, clock.now());
     let (session, journal) = release_on_error(new_session(&settings, bots.strategies), journal).await?;
@@ -172,7 +173,7 @@ async fn assemble_and_run(
     let journal_url = journal.url();
     // Without a journal, intents are never evicted.
     runtime.remember_s = journal_url.as_ref().map_or(0, |_| runtime.remember_s);
-    runtime.least_remembered = min_retention_override();
+    runtime.min_retention_override = min_retention_override();
     let recovered =
         recover(loaded, (journal, session), (&settings, &runtime), trading, (clock.now(), &*progress));
     let (session, journal, past) = recovered.await?;
@@ -193,9 +194,9 @@ async fn assemble_and_run(
         bots: settings.bots.clone(),
         wants_prices: bots.wants_prices,
         journal,
-        past,
+        recovered: past,
         exchanges,
-        unrecognised,
+        unrecognised: unrecognised_data,
         token,
         watchers,
         until,
@@ -207,7 +208,7 @@ async fn assemble_and_run(
         control_requests: sender.downgrade(),
         feed: feed.clone(),
         requests_per_second,
-        waiting_requests: waiting,
+        waiting_requests,
     };
     let told = (&settings, trading, start_balance);
     let (published, observer) = EventPublication::begin(feed, told, Arc::clone(&venue_clock));
@@ -283,7 +284,7 @@ fn check_funds(account: &ConnectedAccount) -> Result<()> {
         return Ok(());
     }
     let problem = format!("the {} wallet holds {:.2}, so no trade can open", account.kind, account.balance);
-    Err(AppError::invalid(problem).help("fund the wallet at the venue"))
+    Err(AppError::invalid(problem).with_help("fund the wallet at the venue"))
 }
 
 async fn check_start(
@@ -296,8 +297,8 @@ async fn check_start(
     if evicted > 0 {
         tracing::info!("{evicted} old trades are stored only in the journal, to save memory");
     }
-    let known = RunStanding { forgotten_trades: evicted, ..RunStanding::new(session, past.book()) };
-    let standing = journal_session::fill_reload_input(&known, journal, settings).await?;
+    let known = ReloadInput { forgotten_trades: evicted, ..ReloadInput::new(session, past.book()) };
+    let standing = journal_session::restore_forgotten_trades(&known, journal, settings).await?;
     start_checks::check_ladders(settings, &standing, simulation)?;
     if trading == TradingMode::Real { start_checks::check_real_money(past, session) } else { Ok(()) }
 }
@@ -330,8 +331,8 @@ fn report_request_budget(
     }
     let need = RequestDemand::new(runtime, &settings.risk, &settings.bots, wants_prices).with_stream(streams);
     tracing::info!("{}", need.summary(requests_per_second));
-    runtime.shortage = need.describe_shortage(requests_per_second);
-    if let Some(shortage) = &runtime.shortage {
+    runtime.rate_limit_warning = need.describe_shortage(requests_per_second);
+    if let Some(shortage) = &runtime.rate_limit_warning {
         tracing::warn!("{shortage}");
     }
     if runtime.watch_prices && !need.has_room_for_display_prices(requests_per_second) {

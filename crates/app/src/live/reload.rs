@@ -1,6 +1,6 @@
 //! Reload of a run's settings: full validation, then a check against the run and its open trades.
 
-use super::journal_session::fill_reload_input;
+use super::journal_session::restore_forgotten_trades;
 use super::start_checks::check_ladders;
 use crate::bots::session_settings;
 use crate::configuration::{Config, LoadedConfig, check_reload};
@@ -10,7 +10,7 @@ use crate::search::hash_bot_files;
 use candlewick_broker::clock::Clock;
 use candlewick_engine::{SessionSettings, check_stakes};
 use candlewick_journal::JournalUrl;
-use candlewick_runtime::{NewSettings, RequestDemand, RunStanding, RuntimeSettings, SettingsReader};
+use candlewick_runtime::{NewSettings, ReloadInput, RequestDemand, RuntimeSettings, SettingsReader};
 use candlewick_sdk::escape_hidden;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -55,16 +55,16 @@ impl ReloadContext {
     }
 
     pub(super) fn into_settings_reader(self, read: ConfigurationReader) -> SettingsReader {
-        Arc::new(move |standing: &RunStanding| {
+        Arc::new(move |standing: &ReloadInput| {
             let loaded = read().map_err(|error| to_one_line(&error))?;
             // Runs in a thread that may block.
-            let completion = fill_reload_input(standing, self.journal.as_ref(), &self.settings);
+            let completion = restore_forgotten_trades(standing, self.journal.as_ref(), &self.settings);
             let standing = Handle::current().block_on(completion).map_err(|error| to_one_line(&error))?;
             self.validate(&loaded, &standing).map_err(|error| to_one_line(&error))
         })
     }
 
-    fn validate(&self, loaded: &LoadedConfig, standing: &RunStanding) -> Result<NewSettings> {
+    fn validate(&self, loaded: &LoadedConfig, standing: &ReloadInput) -> Result<NewSettings> {
         check_reload(&self.config, loaded)?;
         let settings = self.build_settings(loaded);
         check_stakes(&settings)?;
@@ -85,7 +85,7 @@ impl ReloadContext {
         if self.requests_per_second > 0.0 {
             let demand = RequestDemand::new(&runtime, &risk, &settings.bots, &self.wants_prices)
                 .with_stream(self.config.broker.client.stream);
-            runtime.shortage = demand.describe_shortage(self.requests_per_second);
+            runtime.rate_limit_warning = demand.describe_shortage(self.requests_per_second);
         }
         let mut kept = self.describe_changed_files()?;
         kept.extend(idle_blackout_notice(loaded, self.clock.now()));
@@ -190,7 +190,7 @@ mod tests {
         running.settings = session_settings(&configured);
         let free = candlewick_sdk::Money::from_minor(1_000_000);
         let standing =
-            RunStanding { free_balance: free, payouts: vec![None; 2], rows: Vec::new(), forgotten_trades: 0 };
+            ReloadInput { free_balance: free, payouts: vec![None; 2], rows: Vec::new(), forgotten_trades: 0 };
         for limits in ["max_stake = 15", "min_stake = 11", "daily_loss_limit = 5"] {
             let new = loaded([("a", 10), ("b", 20)], &format!("[risk]\n{limits}"));
             let at_start = check_stakes(&session_settings(&new)).unwrap_err().to_string();

@@ -5,7 +5,7 @@ use crate::configuration::LoadedConfig;
 use crate::error::{AppError, ErrorKind, Result};
 use crate::search::hash_bot_files;
 use candlewick_engine::{EngineError, IntentState, Session, SessionSettings, TrackRecord, check_ruin};
-use candlewick_runtime::{ConnectedAccount, RecoveredState, RunStanding};
+use candlewick_runtime::{ConnectedAccount, RecoveredState, ReloadInput};
 use candlewick_sdk::{Millis, Payout, Registry};
 use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Variant, VariantNote};
 use candlewick_simulator::SimulationSettings;
@@ -23,7 +23,7 @@ pub(super) fn check_real_money(past: &RecoveredState, session: &Session) -> Resu
             "refusing to trade real money while the status of an order is unknown: trade #{}",
             in_doubt.join(", #")
         );
-        return Err(stopped(problem).help(format!(
+        return Err(stopped(problem).with_help(format!(
             "check the venue's list of trades, then run `candlewick resolve {first} --adopt VENUE_ID` or `--not-opened`"
         )));
     }
@@ -35,7 +35,7 @@ pub(super) fn check_real_money(past: &RecoveredState, session: &Session) -> Resu
         "these bots must not trade real money, because an edge is ruled out or no longer holds: {}",
         rejected.join(", ")
     );
-    Err(stopped(problem).help("use the demo wallet for these bots, or remove them"))
+    Err(stopped(problem).with_help("use the demo wallet for these bots, or remove them"))
 }
 
 pub(super) fn real_money_summary(settings: &SessionSettings, account: &ConnectedAccount) -> String {
@@ -79,14 +79,14 @@ fn describe_settings(value: &Value, key: &str) -> Vec<String> {
 
 pub(super) fn check_ladders(
     settings: &SessionSettings,
-    standing: &RunStanding,
+    standing: &ReloadInput,
     simulation: &SimulationSettings,
 ) -> Result<()> {
     let assumed = settings.bots.iter().map(|bot| simulation.payout_of(bot.symbol));
     let records: Vec<TrackRecord> =
         assumed.enumerate().map(|(bot, assumed)| track_record(bot, standing, assumed)).collect();
     let report = check_ruin(settings, standing.free_balance, &records)?;
-    for notice in report.ladders {
+    for notice in report.ladder_lines {
         // The header is printed before the trades of the journal are known.
         if standing.rows.is_empty() {
             tracing::info!("{notice}");
@@ -103,7 +103,7 @@ pub(super) fn check_ladders(
     }
 }
 
-fn track_record(bot: usize, standing: &RunStanding, assumed: Payout) -> TrackRecord {
+fn track_record(bot: usize, standing: &ReloadInput, assumed: Payout) -> TrackRecord {
     let own = standing.rows.iter().filter(|row| row.approved.bot().index() == bot);
     let payout = standing.payouts.get(bot).copied().flatten().unwrap_or(assumed);
     TrackRecord::from_rows(payout, own)
@@ -126,7 +126,7 @@ pub fn record_seen_candles(
     ledger.record_variants(&notes, &look).map_err(|error| {
         let problem = format!("cannot record the use of candles in {}", ledger.path().display());
         let help = "set variants.ledger to another path, or to \"\" to record nothing";
-        AppError::invalid(problem).with_source(error).help(help)
+        AppError::invalid(problem).with_source(error).with_help(help)
     })?;
     Ok(())
 }

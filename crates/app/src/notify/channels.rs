@@ -6,7 +6,7 @@ use crate::configuration::{
 };
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_notify::{
-    AlertFilter, Channel, ChannelError, ChatClient, DeliveryPace, EmailSettings, Endpoint, MessageSender,
+    AlertFilter, Channel, ChannelError, ChatClient, DeliverySettings, EmailSettings, Endpoint, MessageSender,
     Secret, Severity, WallClock,
 };
 use std::path::Path;
@@ -16,8 +16,8 @@ use std::time::Duration;
 pub(super) struct OpenChannel {
     pub(super) name: String,
     pub(super) kind: ChannelKind,
-    pub(super) rules: AlertFilter,
-    pub(super) delivery: Box<dyn MessageSender>,
+    pub(super) filter: AlertFilter,
+    pub(super) sender: Box<dyn MessageSender>,
 }
 
 pub(super) fn open_all(loaded: &LoadedConfig) -> Result<Vec<OpenChannel>, Problems> {
@@ -43,10 +43,10 @@ pub(super) fn open_chats(loaded: &LoadedConfig) -> Result<Vec<ChatClient>, Probl
     asking.map(open).collect::<Result<_, _>>().map_err(Problems::from)
 }
 
-pub(super) fn delivery_pace(loaded: &LoadedConfig) -> DeliveryPace {
+pub(super) fn delivery_settings(loaded: &LoadedConfig) -> DeliverySettings {
     let notify = &loaded.config.notify;
     let seconds = |seconds: u32| Duration::from_secs(u64::from(seconds));
-    DeliveryPace {
+    DeliverySettings {
         queue_capacity: notify.queue as usize,
         digest_after: notify.digest_after as usize,
         digest_window: seconds(notify.digest_window_s),
@@ -115,7 +115,7 @@ fn open_channel(
             loaded.problem(&key(setting), error.to_string())
         };
         let delivery = channel.open(Arc::clone(now)).map_err(problem)?;
-        Ok(OpenChannel { name, kind: settings.kind, rules: rules.clone(), delivery })
+        Ok(OpenChannel { name, kind: settings.kind, filter: rules.clone(), sender: delivery })
     };
     channels.into_iter().map(open).collect()
 }

@@ -53,7 +53,7 @@ impl AlertBuilder {
     pub(super) fn alert_for(&mut self, at: Millis, event: RunEvent) -> Option<Alert> {
         match event {
             RunEvent::InDoubt { order } => {
-                self.note_doubt(at, order);
+                self.record_order_in_doubt(at, order);
                 None
             }
             RunEvent::Opened { trade, is_adopted } => {
@@ -90,7 +90,7 @@ impl AlertBuilder {
         }
     }
 
-    pub(super) fn note_doubt(&mut self, since: Millis, order: OrderFacts) {
+    pub(super) fn record_order_in_doubt(&mut self, since: Millis, order: OrderFacts) {
         self.doubts.insert(order.intent, OrderInDoubt { since, order, is_reported: false });
     }
 
@@ -356,8 +356,8 @@ mod tests {
     #[test]
     fn reports_doubts_of_an_earlier_run() {
         let mut facts = facts();
-        facts.note_doubt(at(-3_600), order(7));
-        facts.note_doubt(at(50), order(8));
+        facts.record_order_in_doubt(at(-3_600), order(7));
+        facts.record_order_in_doubt(at(50), order(8));
         let alerts = facts.alerts_for_orders_in_doubt(at(60));
         assert_eq!(alerts.len(), 1);
         assert!(alerts[0].text.starts_with("trade #7 (BUY BTCUSDT for 10.00): unknown status for 3660 s"));

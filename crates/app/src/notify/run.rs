@@ -1,7 +1,7 @@
 //! Sends the alerts of a run from start to end, receives chat commands, and sends test messages.
 
 use super::ChannelTest;
-use super::channels::{OpenChannel, delivery_pace, event_name, open_all, open_chats};
+use super::channels::{OpenChannel, delivery_settings, event_name, open_all, open_chats};
 use super::facts::{AlertBuilder, alert};
 use crate::configuration::{AlertEvent, LoadedConfig, Problems, notify_section_problems};
 use crate::control::{describe, send_to_run};
@@ -53,8 +53,8 @@ impl Alerts {
             return Ok(Self(None));
         }
         let channels = open_all(loaded)?;
-        let channels = channels.into_iter().map(|open| (open.name, open.rules, open.delivery)).collect();
-        let notifier = Arc::new(Notifier::start(&config.notify.sender, channels, delivery_pace(loaded)));
+        let channels = channels.into_iter().map(|open| (open.name, open.filter, open.sender)).collect();
+        let notifier = Arc::new(Notifier::start(&config.notify.sender, channels, delivery_settings(loaded)));
         let (watcher, notices) = NoticeSender::channel(QUEUE_CAPACITY, NoticeFilter::Trades);
         watchers.push(watcher);
         let scale = config.account.money_scale;
@@ -141,7 +141,9 @@ impl AlertFollower {
         let funds = match &notice {
             Notice::Logged { .. } => return,
             Notice::LeftInDoubt(row) => {
-                return self.facts.note_doubt(row.approved.decision_time(), self.names.row_order_facts(row));
+                return self
+                    .facts
+                    .record_order_in_doubt(row.approved.decision_time(), self.names.row_order_facts(row));
             }
             Notice::Begins(funds) => {
                 let bots = count_text(self.names.bots().len(), "bot", "bots");
@@ -232,7 +234,7 @@ pub async fn send_test_messages(
     if settings.channels.is_empty() {
         let problem = "no alert channel is configured";
         return Err(AppError::invalid(problem)
-            .help("add [notify.channels.NAME] to the configuration (docs/alerts.md)"));
+            .with_help("add [notify.channels.NAME] to the configuration (docs/alerts.md)"));
     }
     if let Some(wanted) = channel.filter(|wanted| !settings.channels.contains_key(*wanted)) {
         let names: Vec<&str> = settings.channels.keys().map(String::as_str).collect();
@@ -260,7 +262,7 @@ async fn send_test(open: &OpenChannel, sender: &str) -> ChannelTest {
         alerts: vec![alert],
         dropped: 0,
     };
-    let sent = timeout(TEST_TIMEOUT, open.delivery.deliver(&message)).await;
+    let sent = timeout(TEST_TIMEOUT, open.sender.deliver(&message)).await;
     let problem = match sent {
         Ok(Ok(())) => None,
         Ok(Err(failure)) => Some(failure.to_string()),

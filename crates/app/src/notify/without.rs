@@ -30,6 +30,7 @@ pub async fn send_test_messages(
     _loaded: &LoadedConfig,
     _channel: Option<&str>,
 ) -> Result<Vec<ChannelTest>, AppError> {
-    Err(AppError::invalid("this program was built without the notify feature")
-        .help("build the program with --features notify or full, or install a package (docs/installing.md)"))
+    Err(AppError::invalid("this program was built without the notify feature").with_help(
+        "build the program with --features notify or full, or install a package (docs/installing.md)",
+    ))
 }

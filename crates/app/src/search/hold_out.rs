@@ -2,7 +2,7 @@
 
 use super::{Layout, PreparedSearch, SearchOptions};
 use crate::error::{AppError, ErrorKind, Result};
-use candlewick_records::{count_text, utc};
+use candlewick_records::{count_text, format_utc};
 use candlewick_sdk::Millis;
 use candlewick_search::variants::{CandleSample, LookKind, VariantLedger};
 use serde::{Deserialize, Serialize};
@@ -133,7 +133,7 @@ impl HoldOutLock {
         let place = self.find_index(&openings, asked)?;
         if place == openings.len() {
             let opening = Opening {
-                opened_at: utc(asked.now),
+                opened_at: format_utc(asked.now),
                 key: asked.hypothesis.key(),
                 run: asked.run.clone(),
                 from: asked.range.start,
@@ -223,7 +223,7 @@ impl HoldOutLock {
              it cannot test choices made since then",
             last.opened_at
         );
-        AppError::new(ErrorKind::HoldOutOpenedBefore, problem).help(format!(
+        AppError::new(ErrorKind::HoldOutOpenedBefore, problem).with_help(format!(
             "test on later candles, or pass --again (the report will mention it); {} lists all openings",
             self.0.display()
         ))
@@ -260,7 +260,7 @@ impl HoldOut {
         })
     }
 
-    pub(super) fn earlier_looks(&self, run: &str) -> Result<KnownLooks> {
+    pub(super) fn find_earlier_looks(&self, run: &str) -> Result<KnownLooks> {
         let Some(ledger) = &self.ledger else {
             let unknown = "earlier uses of the hold-out are unknown, because variants.ledger is \"\"";
             return Ok(KnownLooks { descriptions: vec![unknown.to_owned()], unknown_reason: None });

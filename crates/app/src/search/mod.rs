@@ -12,14 +12,14 @@ mod walk;
 pub use folder::{ResultFolder, render_best_bot};
 pub use hold_out::{HoldOutLock, Hypothesis, KnownLooks, OpeningRecord, OpeningRequest, Reopening};
 pub use plan::{
-    OtherProgram, PLAN_FILE, PlanDifferences, PlanLocation, PlannedCommand, PlannedWalk, SearchPlan,
+    PLAN_FILE, PlanDifferences, PlanLocation, PlannedCommand, PlannedWalk, ProgramMismatchPolicy, SearchPlan,
 };
 pub(crate) use prepared::find_bot_index;
 pub use prepared::{PreparedSearch, SearchOptions, hash_bot_files};
 pub(crate) use row_plan::RowPlanBasis;
 pub use row_plan::{PlannedRow, RowPlan};
 pub use shards::{GatheredShards, RoundShard};
-pub use variants::{SweepRun, TriedCount, record_sweep};
+pub use variants::{SweepRun, VariantTotals, record_sweep};
 pub use walk::{
     HoldOutOutcome, HoldOutUse, Layout, LayoutSpec, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkShard,
     WalkWatcher,

@@ -74,7 +74,7 @@ pub struct PlanLocation {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OtherProgram {
+pub enum ProgramMismatchPolicy {
     Refused,
     /// Accepts results that a different build of the program computed. The report notes that the builds differ.
     Allowed,
@@ -137,7 +137,7 @@ impl SearchPlan {
         Ok(plan)
     }
 
-    pub fn terms(&self, place: PlanLocation) -> SearchOptions {
+    pub fn options(&self, place: PlanLocation) -> SearchOptions {
         let PlannedArguments { own, candles } = self.arguments.clone();
         let threads = place.threads;
         SearchOptions { threads, candles: CandleChoice::from_plan(candles, place), ..own }
@@ -157,7 +157,7 @@ impl SearchPlan {
     pub fn check(
         &self,
         (prepared, identity): (&PreparedSearch<'_>, &Value),
-        others: OtherProgram,
+        others: ProgramMismatchPolicy,
     ) -> Result<PlanDifferences> {
         let found = check_program(&self.program, others)?;
         check_candles(&self.candles, &prepared.candles.contents)?;
@@ -180,7 +180,7 @@ pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedComman
     };
     let Some(text) = there else {
         let help = format!("create the plan with `candlewick {typed} plan`, or copy it from another machine");
-        return Err(AppError::invalid(format!("{shown}: no plan found")).help(help));
+        return Err(AppError::invalid(format!("{shown}: no plan found")).with_help(help));
     };
     let no_plan = |why: String| AppError::invalid(format!("{shown}: this file is not a {typed} plan: {why}"));
     let value: Value = serde_json::from_slice(&text).map_err(|error| no_plan(error.to_string()))?;
@@ -188,22 +188,22 @@ pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedComman
     if format != Some(PLAN_FORMAT) {
         let help = format!("run `candlewick {typed} plan` again: this program reads format {PLAN_FORMAT}");
         let why = format.map_or("the format is missing".to_owned(), |other| format!("the format is {other}"));
-        return Err(no_plan(why).help(help));
+        return Err(no_plan(why).with_help(help));
     }
     let own = value.get("command").and_then(Value::as_str).unwrap_or_default();
     if own != typed {
         let help = format!("use the plan with `candlewick {own} run` and `candlewick {own} merge`");
-        return Err(no_plan(format!("the plan was made by {own}")).help(help));
+        return Err(no_plan(format!("the plan was made by {own}")).with_help(help));
     }
     serde_json::from_value(value).map_err(|error| no_plan(error.to_string()))
 }
 
-pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<PlanDifferences> {
+pub(super) fn check_program(planned: &Program, others: ProgramMismatchPolicy) -> Result<PlanDifferences> {
     let (own, mut found) = (Program::current()?, PlanDifferences::default());
     if own.hash != planned.hash {
         let problem = format!("another program made the plan: {planned}; this program is {own}");
-        if others == OtherProgram::Refused {
-            return Err(AppError::invalid(problem).help(
+        if others == ProgramMismatchPolicy::Refused {
+            return Err(AppError::invalid(problem).with_help(
                 "run the program version that made the plan, or pass --allow-other-program; the report will mention it",
             ));
         }
@@ -220,11 +220,15 @@ pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<P
 }
 
 /// Returns `problem` as a notice if shards from other builds are allowed, otherwise as an error.
-pub(super) fn notice_or_error(shard: &Path, problem: String, others: OtherProgram) -> Result<String> {
-    if others == OtherProgram::Allowed {
+pub(super) fn notice_or_error(
+    shard: &Path,
+    problem: String,
+    others: ProgramMismatchPolicy,
+) -> Result<String> {
+    if others == ProgramMismatchPolicy::Allowed {
         return Ok(problem);
     }
-    Err(AppError::invalid(format!("{}: {problem}", shard.display())).help(
+    Err(AppError::invalid(format!("{}: {problem}", shard.display())).with_help(
         "run the shard again with the program that made the plan, or pass --allow-other-program; the report will mention it",
     ))
 }
@@ -232,7 +236,7 @@ pub(super) fn notice_or_error(shard: &Path, problem: String, others: OtherProgra
 pub(super) fn check_candles(plan: &[SeriesContent], here: &[SeriesContent]) -> Result<()> {
     let text = |one: &SeriesContent| {
         let SeriesContent { candles, start, end, hash, .. } = one;
-        let [start, end] = [*start, *end].map(candlewick_records::utc);
+        let [start, end] = [*start, *end].map(candlewick_records::format_utc);
         format!("{candles} candles from {start} to {end} ({})", &hash[..hash.len().min(12)])
     };
     for planned in plan {
@@ -246,12 +250,14 @@ pub(super) fn check_candles(plan: &[SeriesContent], here: &[SeriesContent]) -> R
             "the candles of {name} differ from the plan: the plan has {}; this machine has {found}",
             text(planned)
         );
-        return Err(AppError::data(problem).help("set the location of the candles with --data or --catalog"));
+        return Err(
+            AppError::data(problem).with_help("set the location of the candles with --data or --catalog")
+        );
     }
     let more = here.iter().find(|one| plan.iter().all(|planned| planned.series != one.series));
     let Some(more) = more else { return Ok(()) };
     let problem = format!("the plan has no candles of {}, which price trades on this machine", more.series);
-    Err(AppError::data(problem).help("pass --data only for series in the plan"))
+    Err(AppError::data(problem).with_help("pass --data only for series in the plan"))
 }
 
 pub(super) fn check_identity(planned: &Value, here: &Value) -> Result<()> {
@@ -261,12 +267,12 @@ pub(super) fn check_identity(planned: &Value, here: &Value) -> Result<()> {
     if keys.contains(&"files") {
         let problem = format!("{} has changed since the plan was made", list_changed_files(planned, here));
         let help = "copy the files named in the parameters from the machine that made the plan";
-        return Err(AppError::data(problem).help(help));
+        return Err(AppError::data(problem).with_help(help));
     }
     if !keys.is_empty() {
         let problem = format!("these inputs differ between the plan and this machine: {}", keys.join(", "));
         return Err(AppError::invalid(problem)
-            .help("unset the environment variables that change settings of the plan"));
+            .with_help("unset the environment variables that change settings of the plan"));
     }
     Ok(())
 }

@@ -3,8 +3,8 @@
 use super::hold_out::Hypothesis;
 use crate::backtest::thread_count;
 use crate::bots::{BotSet, convert_search_error, session_settings, suggest_strategy};
-use crate::candles::{COARSE_NOTICE, CandleChoice, Candles, FineData, describe_coarse_expiry};
-use crate::configuration::{BaseLayer, LoadedConfig, RealMoney, to_json};
+use crate::candles::{COARSE_NOTICE, CandleChoice, Candles, FineCandleCoverage, describe_coarse_expiry};
+use crate::configuration::{BaseLayer, LoadedConfig, RealMoneyRequest, to_json};
 use crate::error::{AppError, Result};
 use crate::lints::{self, LintInput, Stage};
 use crate::program_hash::program_hash;
@@ -70,7 +70,7 @@ pub struct PreparedSearch<'a> {
 }
 
 impl PreparedSearch<'_> {
-    pub(crate) fn apply_terms(&mut self, terms: &SearchOptions) -> Result<()> {
+    pub(crate) fn apply_options(&mut self, terms: &SearchOptions) -> Result<()> {
         let sweep = configure_sweep(terms, &self.space);
         self.sweep = sweep.map_err(|error| convert_search_error(error, &self.loaded))?;
         Ok(())
@@ -82,7 +82,13 @@ impl PreparedSearch<'_> {
     }
 
     /// Builds the entry of the variant ledger for a run in progress.
-    pub(super) fn look(&self, terms: &SearchOptions, kind: LookKind, run: &str, span: Range<Millis>) -> Look {
+    pub(super) fn build_look(
+        &self,
+        terms: &SearchOptions,
+        kind: LookKind,
+        run: &str,
+        span: Range<Millis>,
+    ) -> Look {
         Look {
             kind,
             run: Some(run.to_owned()),
@@ -111,7 +117,7 @@ impl SearchOptions {
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<PreparedSearch<'a>> {
-        loaded.check_mode(RealMoney::NotRequested)?;
+        loaded.check_mode(RealMoneyRequest::NotRequested)?;
         loaded.check_simulation()?;
         warn_about_unused_list(&loaded);
         BotSet::build(&loaded, registry)?;
@@ -125,7 +131,7 @@ impl SearchOptions {
         let entry = entry.for_params(&bot.params).map_err(|error| AppError::invalid(error.to_string()))?;
         if self.parameters.is_empty() {
             let problem = format!("nothing to search: pass --param for the strategy \"{}\"", entry.name);
-            return Err(AppError::invalid(problem).help(describe_parameters(&entry)));
+            return Err(AppError::invalid(problem).with_help(describe_parameters(&entry)));
         }
         let space = Space::new(&entry, &bot, &self.parameters, &self.conditions);
         let space = space.map_err(|error| convert_search_error(error, &loaded))?;
@@ -193,7 +199,7 @@ impl SearchOptions {
             return Ok(Some(COARSE_NOTICE.to_owned()));
         }
         let help = "pass --allow-coarse to run anyway, but the result proves nothing";
-        Err(AppError::invalid(problem).help(help))
+        Err(AppError::invalid(problem).with_help(help))
     }
 
     pub fn threads(&self) -> NonZeroUsize {
@@ -220,12 +226,12 @@ pub(crate) fn find_bot_index(bots: &[BotSettings], named: Option<&str>) -> Resul
     let Some(named) = named else {
         let problem = "several bots are configured: choose one with --bot";
         let known = names().collect::<Vec<_>>().join(", ");
-        let several = || AppError::invalid(problem).help(format!("known bots: {known}"));
+        let several = || AppError::invalid(problem).with_help(format!("known bots: {known}"));
         return if bots.len() == 1 { Ok(0) } else { Err(several()) };
     };
     names().position(|name| name == named).ok_or_else(|| {
         let help = suggest(named, names().collect::<Vec<_>>());
-        AppError::invalid(format!("--bot {named}: unknown bot")).help(help)
+        AppError::invalid(format!("--bot {named}: unknown bot")).with_help(help)
     })
 }
 
@@ -279,7 +285,7 @@ fn check_expiries(
 ) -> Result<Option<String>> {
     let markets = &candles.markets;
     let coarse = match space.axes().iter().find(|axis| axis.target() == AxisTarget::CloseType) {
-        None => terms.candles.check_expiries(loaded, markets, FineData::Throughout)?,
+        None => terms.candles.check_expiries(loaded, markets, FineCandleCoverage::Throughout)?,
         Some(axis) => check_searched_close_types(axis, markets, loaded, terms)?,
     };
     if coarse.is_some() {
@@ -289,7 +295,8 @@ fn check_expiries(
         let tried = boundary_bots(bot, space);
         let why = tried.iter().find_map(|(flag, bot)| {
             let mut own = strategy_expiries(entry, bot).into_iter().flatten().flatten();
-            let why = own.find_map(|expiry| describe_coarse_expiry(expiry, market, FineData::Throughout))?;
+            let why = own
+                .find_map(|expiry| describe_coarse_expiry(expiry, market, FineCandleCoverage::Throughout))?;
             Some(format!("{flag}the strategy of bot {} sets its own expiry: {why}", bot.name))
         });
         if let Some(why) = why {
@@ -330,7 +337,7 @@ fn check_searched_close_types(
         for setting in axis.listed_values().into_iter().flatten() {
             let close_type = setting.to_string().parse().unwrap_or(bot.close_type);
             let expiry = Expiry { close_type, ..bot.expiry() };
-            let Some(why) = describe_coarse_expiry(expiry, market, FineData::Throughout) else {
+            let Some(why) = describe_coarse_expiry(expiry, market, FineCandleCoverage::Throughout) else {
                 continue;
             };
             return terms.coarse_candles_notice(format!("--param close_type: {why}"));

@@ -2,8 +2,8 @@
 
 use super::folder::ResultFolder;
 use super::plan::{
-    OtherProgram, PLAN_FILE, PLAN_FORMAT, PlanDifferences, PlanLocation, PlannedArguments, PlannedCandles,
-    PlannedCommand, check_candles, check_identity, check_program, notice_or_error, read_plan,
+    PLAN_FILE, PLAN_FORMAT, PlanDifferences, PlanLocation, PlannedArguments, PlannedCandles, PlannedCommand,
+    ProgramMismatchPolicy, check_candles, check_identity, check_program, notice_or_error, read_plan,
 };
 use super::prepared::{hash_bot_files, sections_affecting_results};
 use crate::backtest::{BacktestOptions, PreparedBacktest, Strategies};
@@ -114,7 +114,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         Ok((choice, loaded))
     }
 
-    pub(crate) fn check_program(&self, others: OtherProgram) -> Result<PlanDifferences> {
+    pub(crate) fn check_program(&self, others: ProgramMismatchPolicy) -> Result<PlanDifferences> {
         check_program(&self.program, others)
     }
 
@@ -148,7 +148,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
     pub fn gather<R: PlannedRow>(
         &self,
         folder: &ResultFolder,
-        others: OtherProgram,
+        others: ProgramMismatchPolicy,
     ) -> Result<(Vec<R>, Vec<String>)> {
         let (mut all, mut notices) = (Vec::new(), Vec::new());
         for number in 1..=self.shards {
@@ -163,7 +163,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         &self,
         folder: &ResultFolder,
         number: u64,
-        others: OtherProgram,
+        others: ProgramMismatchPolicy,
     ) -> Result<(Vec<R>, Option<String>)> {
         let name = format!("shard-{number}.jsonl");
         let (path, place) = (folder.download(&name)?, folder.display_path().join(&name));
@@ -171,7 +171,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         let lacks = |why: String| {
             let command = format!("candlewick {command} run --shard {number}");
             let help = format!("run `{command}`, or copy {shown} from another machine");
-            AppError::invalid(format!("{shown}: {why}")).help(help)
+            AppError::invalid(format!("{shown}: {why}")).with_help(help)
         };
         let text = fs::read_to_string(&path)
             .map_err(|error| lacks(format!("shard {number} is missing: {error}")))?;

@@ -1,7 +1,7 @@
 //! Shards of a planned search: writes one journal per shard, and merges the journals, in rounds if necessary.
 
 use super::folder::ResultFolder;
-use super::plan::{OtherProgram, SearchPlan, notice_or_error};
+use super::plan::{ProgramMismatchPolicy, SearchPlan, notice_or_error};
 use crate::error::{AppError, Result};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{Record, Round, Rounds, Shard, Sweep, TrialJournal};
@@ -40,7 +40,7 @@ impl SearchPlan {
         &self,
         folder: &ResultFolder,
         sweep: &Sweep<'_>,
-        others: OtherProgram,
+        others: ProgramMismatchPolicy,
         to_error: impl Fn(SearchError) -> AppError,
     ) -> Result<GatheredShards> {
         if let Some(rounds) = self.rounds {
@@ -61,7 +61,7 @@ impl SearchPlan {
         &self,
         (folder, planned): (&ResultFolder, &Value),
         (number, expected): (u64, Range<u64>),
-        others: OtherProgram,
+        others: ProgramMismatchPolicy,
         to_error: &dyn Fn(SearchError) -> AppError,
     ) -> Result<(Vec<Record>, Option<String>)> {
         let name = journal_name(number);
@@ -70,7 +70,7 @@ impl SearchPlan {
         let lacks = |problem: String| {
             let command = format!("candlewick {command} run --shard {number}");
             let help = format!("run `{command}`, or copy {name} from another machine");
-            AppError::invalid(problem).help(help)
+            AppError::invalid(problem).with_help(help)
         };
         if !path.exists() {
             return Err(lacks(format!("{shown}: shard {number} is missing")));
@@ -121,7 +121,7 @@ impl SearchPlan {
         if shards > most {
             let problem = format!("{shards} shards are too many: the search runs only {most} sets per round");
             let help = format!("use 1 to {most} shards, or a larger --batch (fewer rounds)");
-            return Err(AppError::invalid(problem).help(help));
+            return Err(AppError::invalid(problem).with_help(help));
         }
         self.rounds = NonZeroU64::new(search.round_count());
         self.shards *= search.round_count();
@@ -133,7 +133,7 @@ impl SearchPlan {
         &self,
         (folder, number): (&ResultFolder, u64),
         sweep: &Sweep<'_>,
-        others: OtherProgram,
+        others: ProgramMismatchPolicy,
         to_error: &dyn Fn(SearchError) -> AppError,
     ) -> Result<Option<RoundShard>> {
         let Some(parts) = self.shards_per_round() else { return Ok(None) };
@@ -151,7 +151,7 @@ impl SearchPlan {
                 }
                 let problem = format!("shard {number} needs the results of shards 1 to {}", earlier * parts);
                 let help = "run those shards first, or copy their journals to this folder";
-                AppError::invalid(problem).with_source(error).help(help)
+                AppError::invalid(problem).with_source(error).with_help(help)
             })?;
         }
         Ok(Some(RoundShard { round: rounds.ask(), shard, notices: gathered.notices }))
@@ -161,7 +161,7 @@ impl SearchPlan {
         &self,
         (folder, count): (&ResultFolder, NonZeroU64),
         sweep: &Sweep<'_>,
-        others: OtherProgram,
+        others: ProgramMismatchPolicy,
         to_error: &dyn Fn(SearchError) -> AppError,
     ) -> Result<GatheredShards> {
         let mut rounds = Rounds::new(sweep).map_err(to_error)?;
@@ -176,7 +176,7 @@ impl SearchPlan {
     fn gather_round(
         &self,
         (rounds, round, number): (&mut Rounds<'_>, &Round, u64),
-        (folder, others): (&ResultFolder, OtherProgram),
+        (folder, others): (&ResultFolder, ProgramMismatchPolicy),
         gathered: &mut GatheredShards,
         to_error: &dyn Fn(SearchError) -> AppError,
     ) -> Result<()> {

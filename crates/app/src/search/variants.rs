@@ -16,13 +16,13 @@ use std::ops::Range;
 pub(super) struct WalkLook<'a> {
     pub(super) identity: &'a Value,
     pub(super) run: &'a str,
-    pub(super) walked: &'a Range<Millis>,
+    pub(super) walk_range: &'a Range<Millis>,
     pub(super) windows: &'a [WindowResult],
     pub(super) hold_out_result: Option<&'a WindowResult>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TriedCount {
+pub struct VariantTotals {
     pub variants: u64,
     pub walks: u64,
     /// Number of variants that were planned by running or stopped searches, but not yet tried.
@@ -32,18 +32,18 @@ pub struct TriedCount {
 }
 
 pub struct SweepRun<'a> {
-    pub terms: &'a SearchOptions,
+    pub options: &'a SearchOptions,
     pub prepared: &'a PreparedSearch<'a>,
     run: String,
 }
 
 impl<'a> SweepRun<'a> {
-    pub fn new(terms: &'a SearchOptions, prepared: &'a PreparedSearch<'a>, identity: &Value) -> Self {
-        Self { terms, prepared, run: run_id(identity) }
+    pub fn new(options: &'a SearchOptions, prepared: &'a PreparedSearch<'a>, identity: &Value) -> Self {
+        Self { options, prepared, run: run_id(identity) }
     }
 
     /// Records the planned sets before the first of them runs, so that a killed sweep is counted too.
-    pub fn record_planned(&self, sets: u64) {
+    pub fn record_planned_sets(&self, sets: u64) {
         if let Some(ledger) = self.prepared.ledger() {
             let _ =
                 ledger.record_planned(&self.prepared.entry.name, sets, &self.build_look(LookEnd::Stopped));
@@ -52,7 +52,7 @@ impl<'a> SweepRun<'a> {
 
     fn build_look(&self, end: LookEnd) -> Look {
         let span = self.prepared.candles.span();
-        Look { end, ..self.prepared.look(self.terms, LookKind::Sweep, &self.run, span) }
+        Look { end, ..self.prepared.build_look(self.options, LookKind::Sweep, &self.run, span) }
     }
 }
 
@@ -67,15 +67,19 @@ pub fn record_sweep(
     (sweep, job): (&SweepRun<'_>, &Sweep<'_>),
     (rows, end): (&[TrialRow], LookEnd),
     registry: &Registry,
-) -> Option<io::Result<TriedCount>> {
+) -> Option<io::Result<VariantTotals>> {
     let prepared = sweep.prepared;
     let (ledger, look) = (prepared.ledger()?, sweep.build_look(end));
     let tried = rows.iter().filter_map(|row| {
         // If a trial used only part of the candles, its trades are not comparable.
         let trades = |figures: &Figures| (row.share >= 1.0).then(|| figures.trades_hash());
-        row.figures().map(|figures| TriedSet { candidate: &row.candidate, figures, trades: trades(figures) })
+        row.figures().map(|figures| TriedParameterSet {
+            candidate: &row.candidate,
+            figures,
+            trades: trades(figures),
+        })
     });
-    let tried: Vec<TriedSet<'_>> = tried.collect();
+    let tried: Vec<TriedParameterSet<'_>> = tried.collect();
     let notes = build_notes(&tried, prepared, registry);
     let run = |places: &[usize], until: Millis| {
         let sets: Vec<&Candidate> = places.iter().map(|place| tried[*place].candidate).collect();
@@ -90,7 +94,7 @@ pub fn record_sweep(
         let is_rewritten =
             end == LookEnd::Whole && ledger.record_changed_sets(&noted, &notes, &look, &run)?;
         let noted = if is_rewritten { ledger.record_variants(&notes, &look)? } else { noted };
-        build_count((&ledger, &noted), &notes, &look)
+        build_variant_totals((&ledger, &noted), &notes, &look)
     });
     Some(counted)
 }
@@ -100,11 +104,11 @@ pub(super) fn record_walk(
     (terms, prepared): (&SearchOptions, &PreparedSearch<'_>),
     walk: &WalkLook<'_>,
     registry: &Registry,
-) -> Option<io::Result<TriedCount>> {
+) -> Option<io::Result<VariantTotals>> {
     let ledger = prepared.ledger()?;
     let look = |kind, span: &Range<Millis>| Look {
         end: LookEnd::Whole,
-        ..prepared.look(terms, kind, walk.run, span.clone())
+        ..prepared.build_look(terms, kind, walk.run, span.clone())
     };
     let own = Variant::from_walk_forward(&prepared.entry.name, walk.identity);
     let note_of = |steps: &[&WindowResult]| {
@@ -114,14 +118,14 @@ pub(super) fn record_walk(
     };
     let mut notes = walk_notes(walk.windows, prepared, registry);
     notes.push(note_of(&walk.windows.iter().collect::<Vec<_>>()));
-    let counted = record_notes(&ledger, &notes, &look(LookKind::WalkForward, walk.walked));
+    let counted = record_notes(&ledger, &notes, &look(LookKind::WalkForward, walk.walk_range));
     let Some(opened) = walk.hold_out_result else { return Some(counted) };
     Some(counted.and_then(|_| {
         record_notes(&ledger, &[note_of(&[opened])], &look(LookKind::HoldOut, &opened.window.test))
     }))
 }
 
-struct TriedSet<'a> {
+struct TriedParameterSet<'a> {
     candidate: &'a Candidate,
     figures: &'a Figures,
     trades: Option<String>,
@@ -133,7 +137,7 @@ fn walk_notes(steps: &[WindowResult], search: &PreparedSearch<'_>, registry: &Re
         let rows = step.rows.iter().filter_map(|row| {
             let figures = row.figures()?;
             let trades = Some(format!("{number} {} {}", row.share, figures.trades_hash()));
-            Some(TriedSet { candidate: &row.candidate, figures, trades })
+            Some(TriedParameterSet { candidate: &row.candidate, figures, trades })
         });
         for mut note in build_notes(&rows.collect::<Vec<_>>(), search, registry) {
             let trades = note.trades_hash.take().unwrap_or_default();
@@ -149,9 +153,13 @@ fn walk_notes(steps: &[WindowResult], search: &PreparedSearch<'_>, registry: &Re
     sets.into_values().map(joined).collect()
 }
 
-fn build_notes(tried: &[TriedSet<'_>], search: &PreparedSearch<'_>, registry: &Registry) -> Vec<VariantNote> {
+fn build_notes(
+    tried: &[TriedParameterSet<'_>],
+    search: &PreparedSearch<'_>,
+    registry: &Registry,
+) -> Vec<VariantNote> {
     let mut session = search.settings.session.clone();
-    let notes = tried.iter().flat_map(|TriedSet { candidate, figures, trades }| {
+    let notes = tried.iter().flat_map(|TriedParameterSet { candidate, figures, trades }| {
         session.bots = vec![search.space.bot_settings(candidate)];
         Variant::from_bots(&session, registry, &search.files).into_iter().map(move |tried| VariantNote {
             variant: tried,
@@ -163,19 +171,19 @@ fn build_notes(tried: &[TriedSet<'_>], search: &PreparedSearch<'_>, registry: &R
     notes.collect()
 }
 
-fn record_notes(ledger: &VariantLedger, notes: &[VariantNote], look: &Look) -> io::Result<TriedCount> {
-    build_count((ledger, &ledger.record_variants(notes, look)?), notes, look)
+fn record_notes(ledger: &VariantLedger, notes: &[VariantNote], look: &Look) -> io::Result<VariantTotals> {
+    build_variant_totals((ledger, &ledger.record_variants(notes, look)?), notes, look)
 }
 
-fn build_count(
+fn build_variant_totals(
     (ledger, noted): (&VariantLedger, &LedgerSummary),
     notes: &[VariantNote],
     look: &Look,
-) -> io::Result<TriedCount> {
+) -> io::Result<VariantTotals> {
     let count = VariantCount::new(noted, notes, look);
     let VariantCount { count: variants, walks, under_way, is_first, unknown, .. } = count;
     match unknown {
         Some(lost) => Err(io::Error::other(format!("{}: {lost}", ledger.path().display()))),
-        None => Ok(TriedCount { variants, walks, planned: under_way, is_first }),
+        None => Ok(VariantTotals { variants, walks, planned: under_way, is_first }),
     }
 }

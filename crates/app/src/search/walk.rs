@@ -1,8 +1,8 @@
 //! Resumable walk-forward runs: windows, hold-out, result folder and shards.
 
 use super::hold_out::HoldOut;
-use super::plan::{OtherProgram, PlanDifferences, PlannedWalk, SearchPlan};
-use super::variants::{TriedCount, WalkLook, record_walk};
+use super::plan::{PlanDifferences, PlannedWalk, ProgramMismatchPolicy, SearchPlan};
+use super::variants::{VariantTotals, WalkLook, record_walk};
 use super::{
     KnownLooks, OpeningRecord, OpeningRequest, PreparedSearch, Reopening, ResultFolder, SearchOptions,
 };
@@ -14,7 +14,7 @@ use candlewick_search::SearchError;
 use candlewick_search::sweep::{Record, Replayer, Shard, SweepEnd, SweepProgress};
 use candlewick_search::variants::LookKind;
 use candlewick_search::walk_forward::{
-    WalkForward, WalkForwardData, Window, WindowEnd, WindowResult, WindowScheme, WindowSettings,
+    WalkForward, WalkForwardData, Window, WindowOutcome, WindowResult, WindowScheme, WindowSettings,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ pub enum HoldOutUse {
 
 pub struct WalkRun<'a> {
     pub(super) walk: WalkForward<'a>,
-    pub(super) terms: &'a SearchOptions,
+    pub(super) options: &'a SearchOptions,
     pub(super) prepared: &'a PreparedSearch<'a>,
     pub(super) layout_spec: &'a LayoutSpec,
     pub layout: Layout,
@@ -40,7 +40,7 @@ pub struct WalkRun<'a> {
     pub(super) identity: Value,
     run: String,
     /// Trials from other machines for each window. Empty if all windows run on this machine.
-    pub(super) gathered: Vec<Vec<Record>>,
+    pub(super) gathered_records: Vec<Vec<Record>>,
     hold_out: Option<HoldOut>,
     hold_out_use: HoldOutUse,
     resumed: usize,
@@ -85,8 +85,8 @@ impl<'a> WalkRun<'a> {
         let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
         let whole = Replayer { settings, entry, space, candles: &candles.series, markets: &candles.markets };
         let course = WalkForwardData { replay: whole, balance: loaded.initial_balance()? };
-        let layout = layout_spec.divide(&course.span(), course.alignment(), course.purge())?;
-        let windows = layout.settings.windows(&layout.walked);
+        let layout = layout_spec.build_layout(&course.span(), course.alignment(), course.purge_gap())?;
+        let windows = layout.settings.windows(&layout.walk_range);
         let identity = build_identity(terms, prepared, &layout)?;
         let hold_out = HoldOut::from_layout(terms, prepared, &layout);
         let run = blake3::hash(identity.to_string().as_bytes()).to_hex().to_string();
@@ -94,9 +94,9 @@ impl<'a> WalkRun<'a> {
             hold_out.lock.check(&request)?;
         }
         Ok(Self {
-            terms,
+            options: terms,
             layout_spec,
-            gathered: Vec::new(),
+            gathered_records: Vec::new(),
             walk: WalkForward { data: course, sweep, threads: terms.threads() },
             prepared,
             windows: windows.map_err(|error| convert_search_error(error, loaded))?,
@@ -110,7 +110,11 @@ impl<'a> WalkRun<'a> {
         })
     }
 
-    pub fn count_variants(&self, walk: &WalkOutcome, registry: &Registry) -> Option<io::Result<TriedCount>> {
+    pub fn count_variants(
+        &self,
+        walk: &WalkOutcome,
+        registry: &Registry,
+    ) -> Option<io::Result<VariantTotals>> {
         let mut identity = self.identity.clone();
         for other in ["window", "program", "data_hash"] {
             identity.as_object_mut().map(|identity| identity.remove(other));
@@ -119,13 +123,14 @@ impl<'a> WalkRun<'a> {
             Some(HoldOutOutcome::Opened { result, .. }) => Some(&**result),
             Some(HoldOutOutcome::Locked { .. }) | None => None,
         };
-        let (identity, walked, windows) = (&identity, &self.layout.walked, &walk.windows[..]);
-        let look = WalkLook { identity, run: &self.run, walked, windows, hold_out_result: opened };
-        record_walk((self.terms, self.prepared), &look, registry)
+        let (identity, walked, windows) = (&identity, &self.layout.walk_range, &walk.windows[..]);
+        let look =
+            WalkLook { identity, run: &self.run, walk_range: walked, windows, hold_out_result: opened };
+        record_walk((self.options, self.prepared), &look, registry)
     }
 
     pub fn run(&mut self, watcher: &mut WalkWatcher<'_>) -> Result<WalkEnd> {
-        self.record_planned()?;
+        self.record_planned_sets()?;
         let windows = std::mem::take(&mut self.windows);
         let opens = usize::from(matches!(self.hold_out_use, HoldOutUse::Opened(_)));
         let count = windows.len() + opens;
@@ -140,7 +145,7 @@ impl<'a> WalkRun<'a> {
         let opened = asked.map(|(hold_out, request)| hold_out.lock.open(&request)).transpose()?;
         let hold_out = match (opened, &self.hold_out) {
             (Some(opening), Some(HoldOut { range, .. })) => {
-                let window = self.layout.settings.window_for_test(&self.layout.walked, range.clone());
+                let window = self.layout.settings.window_for_test(&self.layout.walk_range, range.clone());
                 let Some(result) = self.run_window((windows.len(), count), &window, watcher)? else {
                     return Ok(WalkEnd::Stopped);
                 };
@@ -155,21 +160,21 @@ impl<'a> WalkRun<'a> {
         Ok(WalkEnd::Done(Box::new(WalkOutcome { windows: results, hold_out, resumed: self.resumed })))
     }
 
-    pub(super) fn record_planned(&self) -> Result<()> {
+    pub(super) fn record_planned_sets(&self) -> Result<()> {
         let Some(ledger) = self.prepared.ledger() else { return Ok(()) };
         let search = &self.prepared.sweep.search;
         let sets = search.max_sets(&self.prepared.space).map_err(|error| self.to_app_error(error))?;
         // In an adaptive search, each window tries different sets.
         let windows = if search.search.is_adaptive() { self.windows.len() as u64 } else { 1 };
-        let (kind, walked) = (LookKind::WalkForward, self.layout.walked.clone());
-        let look = self.prepared.look(self.terms, kind, &self.run, walked);
+        let (kind, walked) = (LookKind::WalkForward, self.layout.walk_range.clone());
+        let look = self.prepared.build_look(self.options, kind, &self.run, walked);
         let _ = ledger.record_planned(&self.prepared.entry.name, sets * windows + 1, &look);
         Ok(())
     }
 
-    pub fn earlier_looks(&self) -> Result<KnownLooks> {
+    pub fn find_earlier_looks(&self) -> Result<KnownLooks> {
         let Some(hold_out) = &self.hold_out else { return Ok(KnownLooks::default()) };
-        hold_out.earlier_looks(&self.run)
+        hold_out.find_earlier_looks(&self.run)
     }
 
     fn run_window(
@@ -183,7 +188,7 @@ impl<'a> WalkRun<'a> {
         self.identity = window_identity(&self.identity, window);
         self.folder.download(&name)?;
         let (mut journal, mut known) = self.folder.journal(&name, &self.identity).map_err(to_error)?;
-        known.extend(self.gathered.get_mut(place).map(std::mem::take).unwrap_or_default());
+        known.extend(self.gathered_records.get_mut(place).map(std::mem::take).unwrap_or_default());
         self.resumed += known.len();
         let progress = |done: u64, total: u64| WalkProgress {
             done: place as u64 * total + done,
@@ -202,7 +207,7 @@ impl<'a> WalkRun<'a> {
         if let Some(notice) = self.folder.upload(&name)? {
             tracing::warn!("{notice}");
         }
-        let WindowEnd::Done(result) = end else { return Ok(None) };
+        let WindowOutcome::Done(result) = end else { return Ok(None) };
         // A stop request that arrives after the last trial is respected too.
         Ok(watcher(progress(trials, trials)).is_continue().then_some(*result))
     }
@@ -220,7 +225,7 @@ fn opening_request<'a>(
     };
     let request = OpeningRequest {
         hypothesis: &hold_out.hypothesis,
-        looks: hold_out.earlier_looks(run)?,
+        looks: hold_out.find_earlier_looks(run)?,
         candles: &hold_out.candles,
         run: run.to_owned(),
         range: &hold_out.range,
@@ -244,7 +249,7 @@ fn build_identity(terms: &SearchOptions, prepared: &PreparedSearch<'_>, layout: 
         "train": settings.train,
         "test": settings.test,
         "gap": settings.gap,
-        "walked": [layout.walked.start, layout.walked.end],
+        "walked": [layout.walk_range.start, layout.walk_range.end],
         "hold_out": layout.hold_out.as_ref().map(|range| [range.start, range.end]),
     });
     Ok(identity)
@@ -270,13 +275,13 @@ pub struct LayoutSpec {
 pub struct Layout {
     pub settings: WindowSettings,
     pub purge: Millis,
-    pub walked: Range<Millis>,
+    pub walk_range: Range<Millis>,
     pub hold_out: Option<Range<Millis>>,
 }
 
 impl LayoutSpec {
     /// Divides a span of candles into windows. `step` is the longest interval, `purge` the longest trade duration.
-    pub fn divide(&self, span: &Range<Millis>, step: Millis, purge: Millis) -> Result<Layout> {
+    pub fn build_layout(&self, span: &Range<Millis>, step: Millis, purge: Millis) -> Result<Layout> {
         for (flag, length) in
             [("--train", self.train), ("--test", self.test), ("--embargo", Some(self.embargo))]
         {
@@ -304,7 +309,7 @@ impl LayoutSpec {
         };
         let scheme = if self.anchored { WindowScheme::Anchored } else { WindowScheme::Rolling };
         let settings = WindowSettings { scheme, train, test, gap };
-        Ok(Layout { settings, purge, walked: span.start..end, hold_out })
+        Ok(Layout { settings, purge, walk_range: span.start..end, hold_out })
     }
 }
 
@@ -323,10 +328,10 @@ impl WalkRun<'_> {
         let parts = if search.search.is_adaptive() { 1 } else { shards.get().div_ceil(windows.max(1)) };
         let walk = PlannedWalk { layout: self.layout_spec.clone(), windows };
         let cut = (sets, windows * parts, Some(walk));
-        SearchPlan::new(cut, (self.terms, self.prepared), self.identity.clone())
+        SearchPlan::new(cut, (self.options, self.prepared), self.identity.clone())
     }
 
-    pub fn check(&self, plan: &SearchPlan, others: OtherProgram) -> Result<PlanDifferences> {
+    pub fn check(&self, plan: &SearchPlan, others: ProgramMismatchPolicy) -> Result<PlanDifferences> {
         plan.check((self.prepared, &self.identity), others)
     }
 
@@ -338,7 +343,7 @@ impl WalkRun<'_> {
     ) -> Result<WalkShard> {
         let (place, shard) = self.locate_shard(plan, number)?;
         // The shards are recorded as a walk-forward run until they are merged.
-        self.record_planned()?;
+        self.record_planned_sets()?;
         let window = &self.windows[place];
         let identity = window_identity(&self.identity, window);
         plan.download_shard(&self.folder, number)?;
@@ -359,7 +364,7 @@ impl WalkRun<'_> {
     }
 
     /// Loads the trials of all shards. [`run`](Self::run) then runs the remaining trials.
-    pub fn gather(&mut self, plan: &SearchPlan, others: OtherProgram) -> Result<Vec<String>> {
+    pub fn gather(&mut self, plan: &SearchPlan, others: ProgramMismatchPolicy) -> Result<Vec<String>> {
         let mut notices = Vec::new();
         let mut gathered = vec![Vec::new(); self.windows.len()];
         for number in 1..=plan.shards {
@@ -372,7 +377,7 @@ impl WalkRun<'_> {
             gathered[place].extend(found.0);
             notices.extend(found.1);
         }
-        self.gathered = gathered;
+        self.gathered_records = gathered;
         Ok(notices)
     }
 
@@ -386,7 +391,9 @@ impl WalkRun<'_> {
         let windows = self.windows.len() as u64;
         if windows == 0 || !plan.shards.is_multiple_of(windows) {
             let problem = format!("{} shards cannot be split evenly into {windows} windows", plan.shards);
-            return Err(AppError::invalid(problem).help("recreate the plan: `candlewick walk-forward plan`"));
+            return Err(
+                AppError::invalid(problem).with_help("recreate the plan: `candlewick walk-forward plan`")
+            );
         }
         // The shard number must be valid for the plan as a whole, not only for a window.
         Shard::new(number, plan.shards).map_err(|error| self.to_app_error(error))?;
@@ -420,12 +427,12 @@ mod tests {
     fn check(arguments: &LayoutSpec, expected: (i64, i64, i64, Option<i64>, usize)) {
         let hour = |at: Millis| at.get() / Millis::HOUR.get();
         let span = Millis::HOUR * 10..Millis::HOUR * 110;
-        let layout = arguments.divide(&span, Millis::HOUR, Millis::HOUR * 2).unwrap();
+        let layout = arguments.build_layout(&span, Millis::HOUR, Millis::HOUR * 2).unwrap();
         let WindowSettings { train, test, gap, .. } = layout.settings;
-        assert_eq!((hour(gap), layout.walked.start), (3, span.start));
-        let windows = layout.settings.windows(&layout.walked).unwrap().len();
+        assert_eq!((hour(gap), layout.walk_range.start), (3, span.start));
+        let windows = layout.settings.windows(&layout.walk_range).unwrap().len();
         let locked = layout.hold_out.map(|locked| hour(locked.start));
-        assert_eq!((hour(train), hour(test), hour(layout.walked.end), locked, windows), expected);
+        assert_eq!((hour(train), hour(test), hour(layout.walk_range.end), locked, windows), expected);
     }
 
     #[test]
@@ -441,7 +448,8 @@ mod tests {
     #[test]
     fn rejects_lengths_with_fractions_of_candles() {
         let arguments = LayoutSpec { embargo: Millis::MINUTE * 90, ..arguments(None, None, 20.0) };
-        let failure = arguments.divide(&(Millis::ZERO..Millis::DAY), Millis::HOUR, Millis::HOUR).unwrap_err();
+        let failure =
+            arguments.build_layout(&(Millis::ZERO..Millis::DAY), Millis::HOUR, Millis::HOUR).unwrap_err();
         assert!(failure.text().contains("--embargo: 5400000 ms is not a whole number of candles"));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::collect_entries;
 use super::list::{EntryTime, LineOutcome, ListEntry, ListOptions, ParsedLine, SignalList, zone_label};
-use super::refusals::ListRefusals;
+use super::refusals::ListRejections;
 use crate::configuration::LoadedConfig;
 use crate::error::AppError;
 use candlewick_engine::{BotSettings, missing_dst_note};
@@ -51,7 +51,7 @@ pub struct CheckedList {
     pub rejection_notice: Option<String>,
     pub bypass_notices: Vec<String>,
     /// Number of entries that can still open a trade. 0 if any two lines contradict each other.
-    pub would_trade: usize,
+    pub tradable_entries: usize,
     pub past_notice: Option<String>,
 }
 
@@ -60,11 +60,11 @@ pub fn check_list(loaded: &LoadedConfig, path: &Path, now: Millis) -> Result<Che
     let lines = SignalList::read_lines(path, bots, ListOptions::from_settings(&loaded.config.signals));
     let lines = lines.map_err(|problem| AppError::invalid(format!("{}: {problem}", path.display())))?;
     let entries = collect_entries(&lines);
-    let refusals = ListRefusals::find(loaded, &entries, now);
-    let past_notice = describe_past(&entries, now, loaded.config.sandbox.start.map(|start| start.0));
+    let refusals = ListRejections::find(loaded, &entries, now);
+    let past_notice = describe_past_entries(&entries, now, loaded.config.sandbox.start.map(|start| start.0));
     let is_open = |entry: &ListEntry| {
-        entry.when.fixed_time().is_none_or(|at| at > now)
-            && !refusals.always_refused_lines.contains(&entry.line)
+        entry.time.fixed_time().is_none_or(|at| at > now)
+            && !refusals.always_rejected_lines.contains(&entry.line)
     };
     let is_valid = !lines.iter().any(|line| matches!(line.outcome, LineOutcome::Contradicts(_)));
     let would_trade = entries.iter().filter(|(entry, _)| is_valid && is_open(entry)).count();
@@ -79,18 +79,22 @@ pub fn check_list(loaded: &LoadedConfig, path: &Path, now: Millis) -> Result<Che
             if is_first_gale {
                 entry.add_note(MARTINGALE_NOTE);
             }
-            if let Some(refused) = refusals.refused_entries.get(&checked.line) {
+            if let Some(refused) = refusals.rejected_entries.get(&checked.line) {
                 entry.add_note(&refused.reason);
             }
         }
         checked
     });
     let (lines, rejection_notice) = (lines.collect(), refusals.describe());
-    Ok(CheckedList { lines, rejection_notice, bypass_notices, would_trade, past_notice })
+    Ok(CheckedList { lines, rejection_notice, bypass_notices, tradable_entries: would_trade, past_notice })
 }
 
-fn describe_past(entries: &[(ListEntry, Tz)], now: Millis, sandbox: Option<Millis>) -> Option<String> {
-    let moments = entries.iter().filter_map(|(entry, _)| entry.when.fixed_time());
+fn describe_past_entries(
+    entries: &[(ListEntry, Tz)],
+    now: Millis,
+    sandbox: Option<Millis>,
+) -> Option<String> {
+    let moments = entries.iter().filter_map(|(entry, _)| entry.time.fixed_time());
     let past: Vec<Millis> = moments.filter(|at| *at <= now).collect();
     let (count, last) = (past.len(), *past.iter().max()?);
     let of_sandbox = sandbox.filter(|start| *start < last).map(|start| {
@@ -147,9 +151,9 @@ fn check_line(line: ParsedLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> Ch
 
 fn describe_entry(entry: &ListEntry, zone: Tz, bots: &[BotSettings]) -> CheckedEntry {
     let bot = bots.get(entry.bot.index());
-    let once = entry.when.fixed_time();
+    let once = entry.time.fixed_time();
     CheckedEntry {
-        when: entry.when.describe(),
+        when: entry.time.describe(),
         local: once.filter(|_| zone != Tz::UTC).and_then(|at| format_local(at, zone)),
         bot: bot.map_or_else(String::new, |bot| bot.name.clone()),
         direction: entry.direction.to_string(),
@@ -302,7 +306,7 @@ mod tests {
         let hours = "[risk]\nhours = [{ days = [\"mon-fri\"], from = \"08:00\", to = \"18:00\" }]\n[signals]\ntimezone = \"UTC\"\n";
         let list = "10:00 EURUSD CALL\n11:00 EURUSD PUT\n20:00 EURUSD CALL\n";
         let checked = checked_list(hours, list, Millis::ZERO);
-        assert_eq!(checked.would_trade, 2);
+        assert_eq!(checked.tradable_entries, 2);
         assert!(checked.rejection_notice.unwrap().starts_with("3 of 3 entries would be rejected"));
     }
 

@@ -26,7 +26,7 @@ use candlewick_runtime::control::{ControlRequest, SignalBots};
 use candlewick_sdk::Millis;
 use chrono_tz::Tz;
 use list::{LineOutcome, ListEntry, ListOptions, ParsedLine};
-use refusals::ListRefusals;
+use refusals::ListRejections;
 use sink::SignalSink;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub fn describe_list(loaded: &LoadedConfig, begins: Option<Millis>) -> Option<St
 
 pub fn rejected_entries_notice(loaded: &LoadedConfig) -> Option<String> {
     let path = loaded.config.signals.list.as_ref()?;
-    let words = ListRefusals::find(loaded, &listed_entries(loaded), SystemClock::new().now()).describe()?;
+    let words = ListRejections::find(loaded, &listed_entries(loaded), SystemClock::new().now()).describe()?;
     Some(format!(
         "signals.list: {words}; run `candlewick signal --check {}` for details",
         quote_for_shell(&path.display().to_string())

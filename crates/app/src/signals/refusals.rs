@@ -19,17 +19,17 @@ const REPLAY_HORIZON: Millis = Millis::new(7 * 86_400_000);
 const MAX_REPLAYED_ENTRIES: usize = 100_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct RefusedEntry {
+pub(super) struct RejectedEntry {
     pub(super) line: u64,
     pub(super) rule: Rule,
     pub(super) reason: String,
 }
 
 #[derive(Default)]
-pub(super) struct ListRefusals {
-    pub(super) refused_entries: BTreeMap<u64, RefusedEntry>,
+pub(super) struct ListRejections {
+    pub(super) rejected_entries: BTreeMap<u64, RejectedEntry>,
     /// Lines rejected at every checked time. Excludes daily entries that are rejected only on some days.
-    pub(super) always_refused_lines: BTreeSet<u64>,
+    pub(super) always_rejected_lines: BTreeSet<u64>,
     entries: usize,
     /// Value of `max_open_trades_per_symbol` that would accept all entries. `None` if this limit rejects no entry.
     needed_limit: Option<usize>,
@@ -43,11 +43,11 @@ struct OpenTrade {
     known: Millis,
 }
 
-impl ListRefusals {
+impl ListRejections {
     pub(super) fn find(loaded: &LoadedConfig, entries: &[(ListEntry, Tz)], now: Millis) -> Self {
         let list = SignalList::from_entries(entries.iter().map(|(entry, _)| *entry).collect());
         let mut due = list.due_entries(now, now + REPLAY_HORIZON);
-        let dated = entries.iter().filter_map(|(entry, _)| entry.when.fixed_time().map(|at| (at, *entry)));
+        let dated = entries.iter().filter_map(|(entry, _)| entry.time.fixed_time().map(|at| (at, *entry)));
         due.extend(dated.filter(|(at, _)| !(now < *at && *at <= now + REPLAY_HORIZON)).map(DueEntry::new));
         due.sort_by_key(|due| (due.at, due.entry.line));
         due.truncate(MAX_REPLAYED_ENTRIES);
@@ -74,8 +74,8 @@ impl ListRefusals {
         }
         let always_refused = open.into_iter().filter(|(_, left)| *left == 0).map(|(line, _)| line).collect();
         Self {
-            refused_entries: by_line,
-            always_refused_lines: always_refused,
+            rejected_entries: by_line,
+            always_rejected_lines: always_refused,
             entries: entries.len(),
             needed_limit,
         }
@@ -83,10 +83,10 @@ impl ListRefusals {
 
     pub(super) fn describe(&self) -> Option<String> {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for one in self.refused_entries.values() {
-            *counts.entry(refusal_reason(one.rule)).or_default() += 1;
+        for one in self.rejected_entries.values() {
+            *counts.entry(rejection_reason(one.rule)).or_default() += 1;
         }
-        let total = self.refused_entries.len();
+        let total = self.rejected_entries.len();
         let (first, _) = counts.first_key_value()?;
         let parts = counts.iter().map(|(reason, count)| format!("{count} {reason}"));
         let why = if counts.len() == 1 { first.clone() } else { parts.collect::<Vec<_>>().join(", ") };
@@ -106,7 +106,7 @@ fn replay(
     settings: &SessionSettings,
     loaded: &LoadedConfig,
     zones: &BTreeMap<u64, Tz>,
-) -> Option<(Vec<RefusedEntry>, usize)> {
+) -> Option<(Vec<RejectedEntry>, usize)> {
     let mut session = Session::without_strategies(settings).ok()?;
     let (bots, simulation) = (&settings.bots, &loaded.config.simulation);
     let (mut running, mut refused, mut actions) = (Vec::<OpenTrade>::new(), Vec::new(), Vec::new());
@@ -126,15 +126,15 @@ fn replay(
             match action {
                 Action::Open(approved) => {
                     let intent = approved.intent();
-                    feed(&mut session, due.at, EventKind::Opened(opened_event(intent)), &mut actions);
+                    feed(&mut session, due.at, EventKind::Opened(opened_trade(intent)), &mut actions);
                     running.push(OpenTrade::new(intent, due, bot, simulation));
                     let same = running.iter().filter(|one| one.symbol == bot.symbol).count();
                     most = most.max(same);
                 }
                 Action::Refuse(found) => {
                     let zone = zones.get(&due.entry.line).copied().unwrap_or(Tz::UTC);
-                    let reason = explain_refusal(found.rule, bot.symbol, &running, settings, zone);
-                    refused.push(RefusedEntry { line: due.entry.line, rule: found.rule, reason });
+                    let reason = explain_rejection(found.rule, bot.symbol, &running, settings, zone);
+                    refused.push(RejectedEntry { line: due.entry.line, rule: found.rule, reason });
                 }
                 Action::DayOpened { .. } | Action::Verdict(_) => {}
             }
@@ -158,7 +158,7 @@ fn feed(session: &mut Session, at: Millis, kind: EventKind, actions: &mut Vec<Ac
     session.handle(&Event { at, received: at, kind }, actions);
 }
 
-const fn opened_event(intent: IntentId) -> OpenedTrade {
+const fn opened_trade(intent: IntentId) -> OpenedTrade {
     OpenedTrade {
         intent,
         venue_id: None,
@@ -170,7 +170,7 @@ const fn opened_event(intent: IntentId) -> OpenedTrade {
     }
 }
 
-fn explain_refusal(
+fn explain_rejection(
     rule: Rule,
     symbol: Symbol,
     running: &[OpenTrade],
@@ -185,7 +185,7 @@ fn explain_refusal(
         Rule::MaxOpenTrades => format!("max_open_trades = {}", risk.max_open_trades),
         Rule::OppositeOpen => "allow_opposite = false".to_owned(),
         Rule::DuplicateOpen => "allow_duplicate = false".to_owned(),
-        Rule::OutsideHours | Rule::Blackout => return format!("rejected: {}", refusal_reason(rule)),
+        Rule::OutsideHours | Rule::Blackout => return format!("rejected: {}", rejection_reason(rule)),
         rule => return format!("rejected: {}", rule.describe()),
     };
     let in_way = running.iter().filter(|one| rule == Rule::MaxOpenTrades || one.symbol == symbol);
@@ -197,7 +197,7 @@ fn explain_refusal(
     format!("rejected: the {direction} trade of line {} is open until {until} ({setting})", entry.line)
 }
 
-fn refusal_reason(rule: Rule) -> String {
+fn rejection_reason(rule: Rule) -> String {
     let reason = match rule {
         Rule::Blackout => "during risk.blackouts",
         Rule::OutsideHours => "outside risk.hours",

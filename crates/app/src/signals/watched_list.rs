@@ -163,13 +163,13 @@ impl WatchedList {
         let at = self.next_due_time()?;
         let due = self.list.due_entries(at - Millis::new(1), at);
         let due = due.into_iter().find(|due| !self.sent.contains(&(due.at, due.entry.bot)));
-        let due = due.or_else(|| self.list.next_sendable(at))?;
+        let due = due.or_else(|| self.list.next_due_entry(at))?;
         let bot = self.bots.get(due.entry.bot.index())?.name.clone();
         Some(NextEntry { at: due.at, bot, direction: due.entry.direction })
     }
 
     fn describe_contradictions(&self, now: Millis) -> Vec<String> {
-        let (_, found) = self.list.due_and_contradictions(self.done.max(now - MAX_ENTRY_AGE), now);
+        let (_, found) = self.list.due_entries_and_contradictions(self.done.max(now - MAX_ENTRY_AGE), now);
         found.iter().map(|found| found.describe(&self.bots)).collect()
     }
 

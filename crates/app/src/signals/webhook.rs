@@ -4,7 +4,7 @@ use super::message::RawMessage;
 use super::sink::SignalSink;
 use crate::configuration::{Network, SignalSettings, WebhookSecret};
 use crate::error::AppError;
-use crate::http_server::{self, Answer};
+use crate::http_server::{self, HttpResponse};
 use candlewick_broker::clock::Hold;
 use candlewick_engine::SignalId;
 use candlewick_runtime::control::SignalOrder;
@@ -104,7 +104,7 @@ impl Webhook {
         }
     }
 
-    async fn answer<B>(&self, request: Request<B>, peer: IpAddr) -> Answer
+    async fn answer<B>(&self, request: Request<B>, peer: IpAddr) -> HttpResponse
     where
         B: Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
@@ -123,7 +123,7 @@ impl Webhook {
         }
     }
 
-    fn accept(&self, order: SignalOrder) -> Answer {
+    fn accept(&self, order: SignalOrder) -> HttpResponse {
         if let Err(wait) = self.rate.allow_signal() {
             return self.throttle(wait);
         }
@@ -153,7 +153,7 @@ impl Webhook {
         if is_late { "late" } else { "accepted" }
     }
 
-    fn throttle(&self, wait: Duration) -> Answer {
+    fn throttle(&self, wait: Duration) -> HttpResponse {
         self.sink.report_throttling("more signals than signals.requests_per_minute");
         let problem = "too many signals: see signals.requests_per_minute";
         let mut answer = respond(StatusCode::TOO_MANY_REQUESTS, &json!({ "error": problem }));
@@ -235,7 +235,7 @@ fn forwarded_address(headers: &HeaderMap) -> Option<IpAddr> {
     last.rsplit(',').next()?.trim().parse().ok()
 }
 
-fn respond(status: StatusCode, body: &serde_json::Value) -> Answer {
+fn respond(status: StatusCode, body: &serde_json::Value) -> HttpResponse {
     http_server::respond(status, "application/json", format!("{body}\n"))
 }
 

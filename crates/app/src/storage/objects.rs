@@ -170,7 +170,7 @@ impl From<StorageError> for AppError {
             | StorageError::Failed { .. }
             | StorageError::Disk { .. } => ErrorKind::SystemFailed,
         };
-        let report = error.advice().into_iter().fold(Self::new(kind, error.to_string()), Self::help);
+        let report = error.hint().into_iter().fold(Self::new(kind, error.to_string()), Self::with_help);
         if let StorageError::Disk { source, .. } = error { report.with_source(source) } else { report }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 fn unsupported_error(path: &Path) -> AppError {
     let problem = format!("{}: this program was built without object storage", path.display());
     AppError::invalid(problem)
-        .help("rebuild with `cargo build --release --features object-storage`, or use a local path")
+        .with_help("rebuild with `cargo build --release --features object-storage`, or use a local path")
 }
 
 pub(crate) struct RemoteFolder(Infallible);

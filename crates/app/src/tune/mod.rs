@@ -28,12 +28,12 @@ use std::path::PathBuf;
 /// Maximum number of parameter sets. A larger grid is sampled instead of searched completely.
 pub const MAX_SETS: u64 = 200;
 /// Number of parts before the hold-out if no parameter is searched: one for training, five for tests.
-const FIXED_PARTS: i64 = 6;
+const PART_COUNT_WITHOUT_SEARCH: i64 = 6;
 /// Number of parts in the default layout: three for training, and one for each of five tests.
-const USUAL_PARTS: i64 = 8;
+const DEFAULT_PART_COUNT: i64 = 8;
 
 pub struct TunePlan<'a> {
-    pub terms: SearchOptions,
+    pub options: SearchOptions,
     pub prepared: PreparedSearch<'a>,
     pub layout: LayoutSpec,
     pub is_bot_unchanged: bool,
@@ -80,11 +80,11 @@ impl<'a> TunePlan<'a> {
         let is_wide = prepared.space.count().is_some_and(|sets| sets > MAX_SETS);
         if terms.search.is_none() && terms.trials.is_none() && is_wide {
             (terms.search, terms.trials) = (Some(Search::Sobol), Some(MAX_SETS));
-            prepared.apply_terms(&terms)?;
+            prepared.apply_options(&terms)?;
         }
         let layout = new_layout(&prepared, hold_out, is_fixed)?;
         Ok(Self {
-            terms,
+            options: terms,
             prepared,
             layout,
             is_bot_unchanged: is_fixed,
@@ -93,8 +93,8 @@ impl<'a> TunePlan<'a> {
         })
     }
 
-    pub fn terms_before_hold_out(&self, layout: &Layout) -> SearchOptions {
-        let mut terms = self.terms.clone();
+    pub fn options_before_hold_out(&self, layout: &Layout) -> SearchOptions {
+        let mut terms = self.options.clone();
         let end = layout.hold_out.as_ref().map(|range| range.start - layout.settings.gap);
         terms.candles.to = end.or(terms.candles.to);
         terms
@@ -106,7 +106,7 @@ impl<'a> TunePlan<'a> {
         let no_candles = || AppError::data("the bot has no candles before the hold-out");
         let bot = session.bots.first().ok_or_else(no_candles)?;
         let own = candles.series.iter().find(|own| own.series() == bot.series()).ok_or_else(no_candles)?;
-        let shown = own.within(layout.walked.clone()).map_err(|_| no_candles())?;
+        let shown = own.within(layout.walk_range.clone()).map_err(|_| no_candles())?;
         let context = bot.context(session.longer_share_percent);
         let entry = entry.clone().into_owned();
         let market = Market { name: bot.series().to_string(), candles: shown.candles().to_vec() };
@@ -115,7 +115,7 @@ impl<'a> TunePlan<'a> {
 
     /// Returns a folder name that identifies the rule, the candles and the program.
     pub fn folder_name(&self) -> Result<String, AppError> {
-        let whole = json!([self.terms.identity(&self.prepared)?, self.layout.hold_out]);
+        let whole = json!([self.options.identity(&self.prepared)?, self.layout.hold_out]);
         Ok(format!("trials-{}", &blake3::hash(whole.to_string().as_bytes()).to_hex()[..12]))
     }
 
@@ -134,7 +134,7 @@ fn load_bot_to_tune(
     if loaded.has_built_in_bots() {
         let help = "pass a rule file, as in `candlewick tune rule.toml --data BTCUSDT_1m.csv`, or a configuration with a bot, \
                     as in `candlewick tune --config bot.toml`";
-        return Err(AppError::invalid("the configuration has no bot to tune").help(help));
+        return Err(AppError::invalid("the configuration has no bot to tune").with_help(help));
     }
     BotSet::build(&loaded, registry)?;
     let place = find_bot_index(&loaded.config.bots, terms.bot.as_deref())?;
@@ -152,8 +152,10 @@ fn new_layout(prepared: &PreparedSearch<'_>, hold_out: f64, is_fixed: bool) -> R
     let whole = Replayer { settings, entry, space, candles: &candles.series, markets: &candles.markets };
     let course = WalkForwardData { replay: whole, balance: loaded.initial_balance()? };
     let step = course.alignment();
-    let divided = usual.divide(&course.span(), step, course.purge())?;
-    let part = Millis::new(divided.settings.test.get() * USUAL_PARTS / FIXED_PARTS).floor_to(step).max(step);
+    let divided = usual.build_layout(&course.span(), step, course.purge_gap())?;
+    let part = Millis::new(divided.settings.test.get() * DEFAULT_PART_COUNT / PART_COUNT_WITHOUT_SEARCH)
+        .floor_to(step)
+        .max(step);
     Ok(LayoutSpec { train: Some(part), test: Some(part), ..usual })
 }
 
@@ -238,7 +240,7 @@ fn check_series(
         let help = format!(
             "run `candlewick data check {place}` to locate each invalid candle; add --fix to write a repaired copy"
         );
-        return Err(AppError::data(problem).help(help));
+        return Err(AppError::data(problem).with_help(help));
     };
     Ok(CheckedCandles {
         series: series_argument(checked.series),
@@ -331,7 +333,7 @@ const MAX_LISTED_SERIES: usize = 8;
 fn missing_candles_error(bot: &BotSettings, searched: &str) -> AppError {
     let Series { symbol, interval } = bot.series();
     let problem = format!("no candles of {symbol}@{interval} for bot \"{}\": {searched}", bot.name);
-    AppError::data(problem).help(format!(
+    AppError::data(problem).with_help(format!(
         "get candles and repeat this command: `candlewick data fetch {symbol}@{interval}` fetches the last 30 days from the venue \
          (or more with --from 2025-01-01), `candlewick data import FILE --symbol {symbol} --interval {interval}` imports your file, \
          `candlewick data generate --symbol {symbol} --interval {interval} --catalog` makes synthetic candles; \

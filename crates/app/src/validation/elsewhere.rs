@@ -1,7 +1,7 @@
 //! Checks that a strategy decides identically in other processes and depends only on the candles.
 
 use super::file::{named_files, named_paths};
-use super::process::{ChildOptions, IoTraffic, Reply, ThisProgram};
+use super::process::{ChildOptions, ChildProgram, IoTraffic, Reply};
 use candlewick_sdk::testkit::{
     Check, CheckReport, Decision, Finding, Market, Subject, check_declaration, check_foresight,
 };
@@ -16,7 +16,8 @@ use tempfile::TempDir;
 const CHECK_PROCESSES: usize = 6;
 /// Tolerance for bytes read while processing candles, since the measurement itself reads a few.
 const MAX_IGNORED_READ_BYTES: u64 = 32;
-const KEPT_ENV_VARS: [&str; 4] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "LLVM_PROFILE_FILE"];
+const INHERITED_ENV_VARS: [&str; 4] =
+    ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "LLVM_PROFILE_FILE"];
 /// Time zones of the processes, including the zones furthest ahead of and behind UTC.
 const TIME_ZONES: [&str; CHECK_PROCESSES] =
     ["Pacific/Kiritimati", "Etc/GMT+12", "Asia/Kathmandu", "America/St_Johns", "Asia/Tokyo", "America/Lima"];
@@ -48,13 +49,13 @@ impl Variation {
 }
 
 struct ProcessChecks<'a> {
-    itself: &'a ThisProgram,
+    itself: &'a ChildProgram,
     subject: &'a Subject,
     candles: &'a [Candle],
     folders: Vec<TempDir>,
 }
 
-pub(super) fn check(itself: &ThisProgram, subject: &Subject, market: &Market) -> [CheckReport; 2] {
+pub(super) fn check(itself: &ChildProgram, subject: &Subject, market: &Market) -> [CheckReport; 2] {
     let candles = &market.candles[..];
     let folders = (0..CHECK_PROCESSES).map(|_| tempfile::tempdir()).collect::<Result<Vec<_>, _>>();
     match folders {
@@ -85,7 +86,7 @@ impl ProcessChecks<'_> {
     }
 
     fn find_difference(&self) -> Result<Option<String>, String> {
-        let here = self.subject.decisions(self.candles, &[])?;
+        let here = self.subject.collect_decisions(self.candles, &[])?;
         let differs = |changes: &[Variation], token| -> Result<Option<usize>, String> {
             Ok(first_difference(&here, &self.run(changes, token)?.decisions?))
         };
@@ -116,7 +117,7 @@ impl ProcessChecks<'_> {
         for change in changes {
             match change {
                 Variation::Environment => {
-                    let kept = KEPT_ENV_VARS
+                    let kept = INHERITED_ENV_VARS
                         .iter()
                         .filter_map(|key| Some(((*key).to_owned(), std::env::var(key).ok()?)));
                     let other = ["HOME", "USER", "LANG", "HOSTNAME", "PATH", "PWD", "TMPDIR", "SHELL"];
@@ -199,7 +200,7 @@ const MAX_CANDLES: usize = 200_000;
 
 /// Checks that decisions do not depend on later candles, absolute times, absolute prices or the process.
 pub fn verify_best_set(
-    itself: &ThisProgram,
+    itself: &ChildProgram,
     subject: &Subject,
     candles: &[Candle],
     seed: u64,
@@ -213,7 +214,7 @@ pub fn verify_best_set(
     require(check_declaration(subject, &newest))?;
     let market = Market { name: "the candles of the sweep".to_owned(), candles: newest };
     require(check_foresight(subject, &market, seed))?;
-    let here = subject.decisions(&market.candles, &[]).map_err(anyhow::Error::msg)?;
+    let here = subject.collect_decisions(&market.candles, &[]).map_err(anyhow::Error::msg)?;
     let reply = itself.run(subject, &market.candles, &ChildOptions::default());
     let there = reply.and_then(|reply| reply.decisions).map_err(anyhow::Error::msg)?;
     match first_difference(&here, &there).and_then(|candle| market.candles.get(candle)) {

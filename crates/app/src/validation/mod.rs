@@ -6,7 +6,7 @@ mod process;
 mod supervise;
 
 pub use elsewhere::verify_best_set;
-pub use process::{ThisProgram, answer_request};
+pub use process::{ChildProgram, answer_request};
 pub use supervise::UnfinishedCheck;
 
 use crate::bots::build_error_kind;
@@ -29,14 +29,14 @@ pub const CHECK_COUNT: u64 = 15;
 const MAX_CANDLES: usize = 50_000;
 /// Maximum number of candles in the unseen random walk. More candles reveal rarer cheating but take more time.
 const MAX_UNSEEN_CANDLES: usize = 100_000;
-const ROUND_LIMIT: Duration = Duration::from_millis(100);
-const FIRST_RUN_LIMIT: Duration = Duration::from_secs(1);
+const ROUND_TIME_LIMIT: Duration = Duration::from_millis(100);
+const FIRST_RUN_TIME_LIMIT: Duration = Duration::from_secs(1);
 /// Approximate number of runs over the given candles that all checks together need.
 const TOTAL_RUNS: u32 = 90;
 pub const DEFAULT_TIME_LIMIT: Duration = Duration::from_mins(1);
 /// Minimum number of market candles in addition to the candles that the warm-up needs.
 const MIN_EXTRA_CANDLES: usize = 300;
-const MIN_EXTRA_UNSEEN: usize = 1_500;
+const MIN_EXTRA_UNSEEN_CANDLES: usize = 1_500;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ValidationReport {
@@ -59,7 +59,7 @@ pub struct ValidationOptions {
     pub seed: u64,
     /// Number of candles in the unseen random walk. `None` means as many as one run processes in about 0.1 s.
     pub unseen_candles: Option<usize>,
-    pub program: ThisProgram,
+    pub program: ChildProgram,
     pub limit: Duration,
 }
 
@@ -119,18 +119,18 @@ fn examine_in_process(
     subject: &Subject,
     market: Option<Market>,
     examination: &Examination,
-    itself: &ThisProgram,
+    itself: &ChildProgram,
     progress: &mut dyn FnMut(Check),
 ) -> Result<ValidationReport, CheckError> {
     let given = market.as_ref().map(|_| examination.given);
     let choose = |warmup| market.map_or_else(|| synthetic_markets(subject, warmup), |market| vec![market]);
     let watch = Stopwatch::start();
     // Builds the first instance of the strategy before any other.
-    let (first, markets) = FirstRun::new(subject, choose, &mut || watch.elapsed() > FIRST_RUN_LIMIT)?;
+    let (first, markets) = FirstRun::new(subject, choose, &mut || watch.elapsed() > FIRST_RUN_TIME_LIMIT)?;
     let warmup = first.warmup();
     progress(Check::Speed);
     let speed = Speed::measure(subject);
-    let affordable = affordable_candles(&speed, warmup, examination.limit);
+    let affordable = affordable_candle_count(&speed, warmup, examination.limit);
     let markets: Vec<Market> = match given {
         Some(_) => markets.into_iter().map(|market| keep_newest(market, affordable)).collect(),
         None => markets,
@@ -147,7 +147,7 @@ fn examine_in_process(
         examined.checked.push(speed);
         return Ok(examined);
     }
-    let usual = || unseen_candles(&examined.speed, warmup.min(MAX_CANDLES));
+    let usual = || unseen_candle_count(&examined.speed, warmup.min(MAX_CANDLES));
     let unseen = UnseenWalk { seed: examination.seed, candles: examination.unseen.unwrap_or_else(usual) };
     let mut validation = validate(subject, &markets, &first, unseen, progress)?;
     examined.checked.append(&mut validation.checked);
@@ -162,17 +162,17 @@ fn examine_in_process(
     Ok(examined)
 }
 
-fn affordable_candles(speed: &Speed, warmup: usize, limit: Duration) -> usize {
+fn affordable_candle_count(speed: &Speed, warmup: usize, limit: Duration) -> usize {
     let all_runs = speed.candle.unwrap_or_default().saturating_mul(TOTAL_RUNS).as_nanos().max(1);
     let affordable = usize::try_from(limit.as_nanos() / 2 / all_runs).unwrap_or(MAX_CANDLES);
     affordable.max(candles_needed(warmup.min(MAX_CANDLES)) + MIN_EXTRA_CANDLES)
 }
 
-fn unseen_candles(speed: &Speed, warmup: usize) -> usize {
+fn unseen_candle_count(speed: &Speed, warmup: usize) -> usize {
     let candle = speed.candle.unwrap_or_default().as_nanos().max(1);
-    let affordable = usize::try_from(ROUND_LIMIT.as_nanos() / candle).unwrap_or(MAX_UNSEEN_CANDLES);
+    let affordable = usize::try_from(ROUND_TIME_LIMIT.as_nanos() / candle).unwrap_or(MAX_UNSEEN_CANDLES);
     let needed = candles_needed(warmup);
-    affordable.clamp(needed + MIN_EXTRA_UNSEEN, MAX_UNSEEN_CANDLES.max(needed * 2))
+    affordable.clamp(needed + MIN_EXTRA_UNSEEN_CANDLES, MAX_UNSEEN_CANDLES.max(needed * 2))
 }
 
 fn keep_newest(mut market: Market, count: usize) -> Market {
@@ -182,7 +182,7 @@ fn keep_newest(mut market: Market, count: usize) -> Market {
 }
 
 impl ValidationReport {
-    pub fn text(&self, subject: &Subject) -> String {
+    pub fn render(&self, subject: &Subject) -> String {
         let entry = &subject.entry;
         let markets = self.markets.iter().map(|CheckedMarket { name, candles, given }| match candles {
             candles if candles < given => format!("{name} (the newest {candles} of {given} candles)"),
@@ -324,7 +324,7 @@ fn measure_round(mut strategy: Box<dyn Strategy>, mut longer: LongerCandles, can
             std::hint::black_box(longer.feed_candle(candle, &mut *strategy));
         }
         shown += few.len() as u32;
-        if watch.elapsed() > ROUND_LIMIT {
+        if watch.elapsed() > ROUND_TIME_LIMIT {
             break;
         }
     }

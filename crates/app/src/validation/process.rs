@@ -20,7 +20,7 @@ const RUN_TIME_LIMIT: Duration = Duration::from_mins(10);
 const CANDLES_PER_EARLIER_INSTANCE: usize = 100;
 
 #[derive(Clone, Debug)]
-pub struct ThisProgram {
+pub struct ChildProgram {
     pub program: PathBuf,
     /// Arguments that make the program answer requests. The program ignores any further arguments.
     pub arguments: Vec<OsString>,
@@ -76,7 +76,7 @@ pub(super) struct IoTraffic {
     pub(super) wrote: u64,
 }
 
-impl ThisProgram {
+impl ChildProgram {
     pub(super) fn run(
         &self,
         subject: &Subject,
@@ -136,7 +136,7 @@ impl Request {
 
 pub fn answer_request(
     registry: &Registry,
-    itself: &ThisProgram,
+    itself: &ChildProgram,
     input: &mut dyn BufRead,
 ) -> Result<(), anyhow::Error> {
     let (Request { nonce, strategy, params, bot, task, .. }, candles) = decode(input)?;
@@ -165,13 +165,15 @@ pub fn answer_request(
 }
 
 fn run_strategy(subject: &Subject, candles: &[Candle], rivals: Option<Symbol>, earlier: usize) -> Reply {
-    let rivals: Vec<Subject> = rivals.into_iter().flat_map(|symbol| vec![subject.rival(symbol); 2]).collect();
+    let rivals: Vec<Subject> =
+        rivals.into_iter().flat_map(|symbol| vec![subject.to_rival(symbol); 2]).collect();
     for _ in 0..earlier {
         // Failures of earlier instances do not matter.
-        let _ = subject.decisions(&candles[..candles.len().min(CANDLES_PER_EARLIER_INSTANCE)], &[]);
+        let _ = subject.collect_decisions(&candles[..candles.len().min(CANDLES_PER_EARLIER_INSTANCE)], &[]);
     }
     let (before, mut between) = (read_io_counters(), None);
-    let decisions = subject.decisions_with_hook(candles, &rivals, &mut || between = read_io_counters());
+    let decisions =
+        subject.collect_decisions_with_hook(candles, &rivals, &mut || between = read_io_counters());
     let traffic = io_delta(before, between, read_io_counters());
     Reply { decisions, traffic }
 }

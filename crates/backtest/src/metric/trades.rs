@@ -4,7 +4,7 @@ use crate::Summary;
 use candlewick_engine::{IntentRow, to_trade_outcome};
 use candlewick_sdk::{Millis, MoneyScale, Outcome, Payout};
 use candlewick_statistics::{
-    OpenTime, WinRate, clopper_pearson_interval, exposure, streak_probability, wilson_interval,
+    OpenPeriod, WinRate, clopper_pearson_interval, exposure, streak_probability, wilson_interval,
 };
 use serde::Serialize;
 use std::ops::Range;
@@ -139,8 +139,8 @@ impl Streaks {
 
 /// Returns the share of `span` during which at least one settled trade was open, `None` for an empty span.
 pub fn trade_exposure(settled: &[&IntentRow], span: &Range<Millis>) -> Option<f64> {
-    let time = |from: Millis, until: Millis| OpenTime { from_ms: from.get(), until_ms: until.get() };
-    let times: Vec<OpenTime> =
+    let time = |from: Millis, until: Millis| OpenPeriod { from_ms: from.get(), until_ms: until.get() };
+    let times: Vec<OpenPeriod> =
         settled.iter().filter_map(|row| Some(time(row.open_time?, row.close_time?))).collect();
     exposure(&times, time(span.start, span.end)).ok()
 }

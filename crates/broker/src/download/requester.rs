@@ -61,7 +61,7 @@ impl CandleRequester {
             unusable_rows: unusable,
             unusable_times: unsound,
             forming_rows: forming,
-            outside_candles: outside,
+            out_of_window_candles: outside,
         } = reply.value;
         let unreadable = unusable - unsound.len();
         if candles.is_empty() && outside.is_empty() && unsound.is_empty() && forming == 0 && unreadable > 0 {

@@ -139,7 +139,7 @@ fn market_of(
     mock.expect_candles().returning(move |query| {
         let rows = answer(counted.fetch_add(1, Ordering::Relaxed))?;
         let now = minutes(0..FIRST + 500_000).end;
-        Ok(Reply::at(Candles::from_rows(&rows, query, now), now))
+        Ok(Reply::without_latency(Candles::from_rows(&rows, query, now), now))
     });
     (Arc::new(mock), count)
 }
@@ -171,7 +171,9 @@ fn rejects_server_that_ignores_the_window() {
 fn rejects_answer_with_only_unreadable_rows() {
     let mut market = MockMarketData::new();
     let unreadable = Candles { unusable_rows: 3, ..Candles::default() };
-    market.expect_candles().returning(move |_| Ok(Reply::at(unreadable.clone(), Millis::DAY * 30_000)));
+    market
+        .expect_candles()
+        .returning(move |_| Ok(Reply::without_latency(unreadable.clone(), Millis::DAY * 30_000)));
     let download = Download::new(Arc::new(market), settings(1_000), vec![minutes(FIRST..FIRST + 10)]);
     let problem = run(all(download)).unwrap_err().to_string();
     assert!(problem.contains("all 3 rows are unreadable"), "{problem}");

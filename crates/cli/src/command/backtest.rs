@@ -106,7 +106,7 @@ fn test_sensitivity(prepared: &PreparedBacktest, context: &Context<'_>) -> Resul
         return Err(Failure::configuration("--sensitivity does not support signals.list: omit one of them"));
     }
     let repeated = with_spinner("Testing sensitivity", context.global, || {
-        prepared.with_sensitivity(context.registry, None, Sensitivity::from_analysis)
+        prepared.with_sensitivity_analysis(context.registry, None, Sensitivity::from_analysis)
     });
     Ok(repeated?)
 }
@@ -119,7 +119,7 @@ fn show_report(
 ) -> Result<Ending, Failure> {
     let variants = build_variant_counter(&prepared, arguments, context)?;
     let caveats = collect_caveats(&prepared, arguments);
-    let background = build_background(&prepared, &run.result, context);
+    let background = build_run_context(&prepared, &run.result, context);
     let PreparedBacktest { loaded, settings, header, candles, coarse_notice: coarse, .. } = prepared;
     let BacktestRun { result: finished, journal_hash, elapsed } = run;
     let span = candles.span();
@@ -150,9 +150,9 @@ fn show_report(
         delays: Vec::new(),
         audit_findings: BTreeMap::new(),
         caveats,
-        weight_of_all_bots: budget.weight_of_all_bots(),
+        joint_verdict_weight: budget.joint_verdict_weight(),
         verdicts: finished.verdicts,
-        background,
+        run_context: background,
         sensitivity,
         counter: variants,
         gates: replay_gates(&loaded, &series, &settings.simulation, context)?,
@@ -209,7 +209,7 @@ fn collect_caveats(prepared: &PreparedBacktest, arguments: &BacktestArguments) -
     Caveats::for_replay(basis, &settings.simulation, &settings.session.bots)
 }
 
-fn build_background(
+fn build_run_context(
     prepared: &PreparedBacktest,
     finished: &BacktestResult,
     context: &Context<'_>,

@@ -5,8 +5,8 @@ use crate::failure::{Ending, Failure};
 use crate::output::show_as;
 use candlewick_app::configuration::control_paths;
 use candlewick_app::control::{
-    Decision, HaltOutcome, ResolveOutcome, ResumeOutcome, describe, halt, limit_reached, reload, resolve,
-    resume,
+    Decision, HaltOutcome, ResolveOutcome, ResumeOutcome, describe, find_reached_limit, halt, reload,
+    resolve, resume,
 };
 use candlewick_engine::{IntentId, VenueId};
 use candlewick_runtime::control::Resolution;
@@ -103,7 +103,7 @@ pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> 
         ResumeOutcome::NothingToResume => {
             let (socket, file) = (paths.socket.display(), paths.halt_file.path().display());
             let problem = format!("nothing to resume: no bot listens at {socket}, and {file} does not exist");
-            if let Some(ended) = block_on(async { Ok::<_, Failure>(limit_reached(&journal).await) })? {
+            if let Some(ended) = block_on(async { Ok::<_, Failure>(find_reached_limit(&journal).await) })? {
                 let problem =
                     format!("nothing to resume: the last run of this journal was {}", ended.describe());
                 return Err(Failure::configuration(problem).hint("the limit still applies to the next run. To lift it, run `candlewick halt`, start the bot, then run `candlewick resume`"));

@@ -4,7 +4,7 @@ use crate::context::{Context, block_on};
 use crate::failure::{Ending, Failure};
 use crate::output::{print_coloured, print_json, show_as, table};
 use candlewick_app::configuration::{BaseLayer, LoadedConfig};
-use candlewick_app::doctor::{Finding, Mark, examine};
+use candlewick_app::doctor::{Finding, FindingStatus, examine};
 use candlewick_app::notify::{ChannelTest, send_test_messages};
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -33,7 +33,7 @@ pub(super) fn run_doctor(_arguments: &DoctorArguments, context: &Context<'_>) ->
     runtime.shutdown_background();
     printed?;
     let count = |mark| findings.iter().filter(|finding| finding.mark == mark).count();
-    let (failed, warned) = (count(Mark::Fail), count(Mark::Warn));
+    let (failed, warned) = (count(FindingStatus::Fail), count(FindingStatus::Warn));
     if context.global.json {
         print_json(&json!({ "failed": failed, "warned": warned, "findings": findings }))?;
     }

@@ -80,7 +80,7 @@ pub(super) fn run_watch(arguments: &WatchArguments, context: &Context<'_>) -> Re
     let paths = control_paths(&loaded)?;
     block_on(async {
         let mut interrupt = StopListener::new()?;
-        let mut followed = FollowedRun::begin(&paths.socket).await.map_err(AppError::from)?;
+        let mut followed = FollowedRun::connect(&paths.socket).await.map_err(AppError::from)?;
         loop {
             let line = tokio::select! {
                 line = followed.next() => line,
@@ -120,7 +120,7 @@ pub(super) fn run_explain(arguments: &ExplainArguments, context: &Context<'_>) -
         let contents = read_recent(&mut reader).await?;
         let (name, registry, is_far) = (arguments.trade.as_str(), context.registry, arguments.indicators);
         Ok::<_, AppError>(
-            read_trade(&mut reader, &contents, &TradeRequest { name, registry, is_unlimited: is_far })
+            read_trade(&mut reader, &contents, &TradeRequest { name, registry, is_replay_unlimited: is_far })
                 .await?,
         )
     })?;
@@ -169,12 +169,15 @@ pub(super) fn run_why(arguments: &WhyArguments, context: &Context<'_>) -> Result
     let report = block_on(async {
         let mut reader = Reader::open(&url).await?;
         let contents = read_recent(&mut reader).await?;
-        let last = contents.last.line.received;
+        let last = contents.last_line.line.received;
         time.print_resolved(last, context);
         let time = time.resolve_before(last).unwrap_or(last);
         let query = MomentQuery { time, symbol: *symbol, bot: bot.clone() };
-        let asked =
-            MomentRequest { query: &query, registry: context.registry, is_unlimited: arguments.indicators };
+        let asked = MomentRequest {
+            query: &query,
+            registry: context.registry,
+            is_replay_unlimited: arguments.indicators,
+        };
         Ok::<_, AppError>(read_moment(&mut reader, &contents, &asked).await?)
     })?;
     show(&report, context.global)
@@ -240,7 +243,7 @@ impl TradesArguments {
             }
         }
         let contents = read_recent(reader).await?;
-        Ok(self.to_filter(contents.last.line.received).apply(&contents)?)
+        Ok(self.to_filter(contents.last_line.line.received).apply(&contents)?)
     }
 
     fn to_filter(&self, end: Millis) -> TradeFilter {

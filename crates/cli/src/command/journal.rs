@@ -7,7 +7,7 @@ use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{show, show_as, write_folder};
 use candlewick_app::recent::read_recent;
 use candlewick_journal::{Compaction, Holder, JournalVerification, LeaseTerms, Reader, back_up};
-use candlewick_records::{RecordedRuns, TradeFilter, TradeLine, utc};
+use candlewick_records::{RecordedRuns, TradeFilter, TradeLine, format_utc};
 use candlewick_report::run::RecordedReport;
 use candlewick_runtime::{
     JournalCheck, Projection, ProjectionResult, RuntimeError, TablesCheck, check_journal, compact_journal,
@@ -133,7 +133,7 @@ pub(super) fn describe_compaction(compaction: &Compaction) -> String {
         "compacted from {} entries (hash of the last entry: {}); omitted {candles} candles and {exchanges} raw exchanges before {}",
         of.seq,
         of.hash,
-        utc(*since)
+        format_utc(*since)
     )
 }
 
@@ -335,9 +335,9 @@ fn run_projection(arguments: &ProjectionArguments, context: &Context<'_>) -> Res
     let (_, url) = arguments.journal.load(context)?;
     let projection = if arguments.rebuild { Projection::Rebuild } else { Projection::CatchUp };
     let holder = Holder::current_process("candlewick journal project");
-    let ProjectionResult { up_to, intents } =
+    let ProjectionResult { last_entry, intents } =
         block_on(async { project_journal(&url, &holder, projection).await.map_err(unwrap_journal_error) })?;
-    let (journal, entries) = (url.to_string(), up_to.seq);
+    let (journal, entries) = (url.to_string(), last_entry.seq);
     let text = format!("{journal}: the tables are up to date ({intents} orders, {entries} entries)");
     show_as(&ProjectedTables { journal, entries, intents }, || text, context.global)
 }

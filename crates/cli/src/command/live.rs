@@ -8,7 +8,9 @@ use crate::live::{self, Header, OutputDetail, ReadyRun, RunDescription, Screen, 
 use crate::progress::StderrBars;
 use candlewick_app::bots::BotSet;
 use candlewick_app::candles;
-use candlewick_app::configuration::{BaseLayer, Flag, LoadedConfig, Mode, Problems, RealMoney, journal_url};
+use candlewick_app::configuration::{
+    BaseLayer, Flag, LoadedConfig, Mode, Problems, RealMoneyRequest, journal_url,
+};
 use candlewick_app::live::{
     Connection, ControlChannel, EmbeddedVenue, JournalSession, Outcome, ReplaySpan, check_venue,
     connect_remote, record_seen_candles, wait_for_venue,
@@ -104,7 +106,7 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
     } else {
         context.set_log_format(&loaded.config.log);
     }
-    let real = if arguments.real { RealMoney::Requested } else { RealMoney::NotRequested };
+    let real = if arguments.real { RealMoneyRequest::Requested } else { RealMoneyRequest::NotRequested };
     loaded.check_mode(real).map_err(Problems::from)?;
     if arguments.real && loaded.config.account.mode == Mode::Demo {
         let problem = "--real requires the mode \"real\": change the mode, or omit --real";
@@ -153,10 +155,10 @@ async fn run_bots(
 ) -> Result<ControlFlow<Ending, Outcome>, Failure> {
     // The listener is created first, so that no stop request is lost.
     let mut interrupt = StopListener::new()?;
-    let real = if arguments.real { RealMoney::Requested } else { RealMoney::NotRequested };
+    let real = if arguments.real { RealMoneyRequest::Requested } else { RealMoneyRequest::NotRequested };
     let read_again = live::build_reloader(context, config_layers(arguments), real);
     let venue = if arguments.sandbox {
-        start_embedded(arguments, loaded, &bots, context).await?
+        start_embedded_venue(arguments, loaded, &bots, context).await?
     } else {
         match connect(arguments, loaded, &mut interrupt, context).await? {
             ControlFlow::Continue(venue) => venue,
@@ -177,7 +179,7 @@ async fn run_bots(
         control,
         screen: build_screen(arguments, loaded, context).with_header(header),
         is_full_screen: arguments.tui,
-        interrupt,
+        stop_listener: interrupt,
         run_for: arguments.run_for,
         read_configuration: read_again,
     })
@@ -219,7 +221,7 @@ async fn connect(
     Ok(ControlFlow::Continue(Venue { description, connection, journal, control, embedded: None }))
 }
 
-async fn start_embedded(
+async fn start_embedded_venue(
     arguments: &LiveArguments,
     loaded: &LoadedConfig,
     bots: &BotSet,
@@ -262,12 +264,16 @@ async fn start_sandbox(
     let series = candles::select_series(
         &loaded.config.bots,
         stock.series,
-        (&stock.place, loaded.config.data.longer_share_percent),
+        (&stock.location, loaded.config.data.longer_share_percent),
     )?;
     let series = candles::collect_candles(&series);
     let markets = candles::markets_for(&loaded.config.bots, &series);
-    let fine =
-        candles::check_expiries(loaded, &markets, candles::FineData::Throughout, candles::ALLOW_COARSE_HINT);
+    let fine = candles::check_expiries(
+        loaded,
+        &markets,
+        candles::FineCandleCoverage::Throughout,
+        candles::ALLOW_COARSE_HINT,
+    );
     match fine {
         Err(_) if loaded.config.sandbox.allow_coarse => tracing::warn!("{}", candles::COARSE_NOTICE),
         fine => fine?,
@@ -320,7 +326,7 @@ fn config_layers(arguments: &LiveArguments) -> (BaseLayer, Vec<Flag>) {
     let base = if arguments.sandbox { BaseLayer::Sandbox } else { BaseLayer::Bare };
     let data = (!arguments.data.is_empty()).then_some(&arguments.data);
     let signals = arguments.signals.as_deref();
-    let rules = arguments.rules.as_ref().map(|file| candles::rule_bots(file, &arguments.data));
+    let rules = arguments.rules.as_ref().map(|file| candles::build_rule_bots(file, &arguments.data));
     let flags = [
         Flag::new("--speed", "sandbox", "speed", arguments.speed.as_ref()),
         Flag::new("--data", "sandbox", "data", data),

@@ -77,7 +77,7 @@ pub(crate) enum Command {
     Resume(control::ResumeArguments),
     /// Send a signal to a running bot; the limits for strategy signals apply
     Signal(signal::SignalArguments),
-    /// Reload the settings of a running bot; only limits and [runtime] settings may change
+    /// Reload the settings of a running bot; only limits and runtime.* settings may change
     Reload(control::ReloadArguments),
     /// Resolve an order of unknown status manually
     Resolve(control::ResolveArguments),

@@ -5,8 +5,8 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::show;
 use crate::progress::StderrBars;
-use crate::search::{PlannedArguments, ShardArguments, run_rows, write_row_plan, write_shard_rows};
-use candlewick_app::monte_carlo::{MonteCarloPlan, MonteCarloTerms, PreparedMonteCarlo, Resampling};
+use crate::search::{PlannedArguments, ShardArguments, run_unless_stopped, write_row_plan, write_shard_rows};
+use candlewick_app::monte_carlo::{MonteCarloPlan, MonteCarloSpec, PreparedMonteCarlo, Resampling};
 use candlewick_app::search::{PlannedCommand, ResultFolder};
 use candlewick_report::monte_carlo::{MonteCarloReport, MonteCarloSettings, write_paths};
 use candlewick_search::monte_carlo::PathRow;
@@ -86,9 +86,9 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
     match &arguments.step {
         None => {
             let (prepared, folder) = arguments.own.prepare(context)?;
-            let all = 0..prepared.terms.paths;
+            let all = 0..prepared.spec.paths;
             let write = |rows: Vec<PathRow>| write_results((&prepared, &folder), &rows, Vec::new(), context);
-            run_rows(context, |proceed| prepared.run(all, proceed), write)
+            run_unless_stopped(context, |proceed| prepared.run(all, proceed), write)
         }
         Some(ShardStep::Plan { shards, own }) => {
             let (prepared, folder) = own.prepare(context)?;
@@ -114,7 +114,7 @@ impl MonteCarloOptions {
     fn prepare<'a>(&self, context: &Context<'a>) -> Result<(PreparedMonteCarlo<'a>, ResultFolder), Failure> {
         let Self { resample: resampling, block, seed, threads, .. } = *self;
         let (paths, candles) = (self.paths.get(), self.candles.to_candle_choice());
-        let terms = MonteCarloTerms { resampling, paths, block, seed, threads, candles };
+        let terms = MonteCarloSpec { resampling, paths, block_length: block, seed, threads, candles };
         let progress = StderrBars(context.global);
         let prepared = terms.prepare(&context.global.config, context.registry, &progress)?;
         Ok((prepared, ResultFolder::open(&self.out)?))
@@ -133,7 +133,7 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     let keep = |rows: Vec<PathRow>| {
         write_shard_rows((&plan, &folder), shard, (&rows, "paths finished"), &differences.allowed, context)
     };
-    run_rows(context, |proceed| prepared.run(paths, proceed), keep)
+    run_unless_stopped(context, |proceed| prepared.run(paths, proceed), keep)
 }
 
 fn write_results(
@@ -142,11 +142,11 @@ fn write_results(
     notices: Vec<String>,
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    let (terms, backtest) = (&prepared.terms, prepared.backtest());
+    let (terms, backtest) = (&prepared.spec, prepared.backtest());
     let settings = MonteCarloSettings {
         resampled: terms.resampling.to_string(),
         paths: terms.paths,
-        block: prepared.block,
+        block: prepared.block_length,
         seed: terms.seed,
         balance: backtest.settings.session.money_scale.to_f64(backtest.loaded.initial_balance()?),
         data_hash: backtest.candles.hash.clone(),

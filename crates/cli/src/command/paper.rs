@@ -6,7 +6,7 @@ use crate::failure::{Ending, Failure};
 use crate::interrupt::StopListener;
 use crate::live::{self, Header, OutputDetail, ReadyRun, RunDescription, Screen, run_until_stopped};
 use candlewick_app::bots::BotSet;
-use candlewick_app::configuration::{BaseLayer, Flag, LoadedConfig, Problems, RealMoney, journal_url};
+use candlewick_app::configuration::{BaseLayer, Flag, LoadedConfig, Problems, RealMoneyRequest, journal_url};
 use candlewick_app::live::{ConfigurationReader, JournalSession, Outcome, connect_paper};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::Millis;
@@ -45,8 +45,9 @@ pub(super) fn run(arguments: &PaperArguments, context: &Context<'_>) -> Result<E
         loaded = LoadedConfig::read(&context.global.config, BaseLayer::Bare, journal.clone())?;
     }
     context.set_log_format(&loaded.config.log);
-    let read_again = live::build_reloader(context, (BaseLayer::Bare, journal), RealMoney::NotRequested);
-    loaded.check_mode(RealMoney::NotRequested).map_err(Problems::from)?;
+    let read_again =
+        live::build_reloader(context, (BaseLayer::Bare, journal), RealMoneyRequest::NotRequested);
+    loaded.check_mode(RealMoneyRequest::NotRequested).map_err(Problems::from)?;
     let bots = BotSet::build(&loaded, context.registry)?;
     let stopwatch = Stopwatch::start();
     let outcome = live::run_to_completion(run_bots(arguments, &loaded, (bots, read_again), context))?;
@@ -85,7 +86,7 @@ async fn run_bots(
         control,
         screen,
         is_full_screen: false,
-        interrupt,
+        stop_listener: interrupt,
         run_for: arguments.run_for,
         read_configuration: read_again,
     })

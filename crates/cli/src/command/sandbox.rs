@@ -8,7 +8,7 @@ use crate::live;
 use crate::output::{print, print_json_line};
 use crate::progress::StderrBars;
 use candlewick_app::candles;
-use candlewick_app::configuration::{BaseLayer, Flag, LoadedConfig, Problems, RealMoney};
+use candlewick_app::configuration::{BaseLayer, Flag, LoadedConfig, Problems, RealMoneyRequest};
 use candlewick_app::live::ServedSandbox;
 use candlewick_records::count_text;
 use candlewick_sandbox::{
@@ -46,7 +46,7 @@ pub(crate) struct SandboxArguments {
 pub(super) fn run(arguments: &SandboxArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let loaded = LoadedConfig::read(&context.global.config, BaseLayer::Sandbox, to_flags(arguments))?;
     context.set_log_format(&loaded.config.log);
-    loaded.check_mode(RealMoney::NotRequested).map_err(Problems::from)?;
+    loaded.check_mode(RealMoneyRequest::NotRequested).map_err(Problems::from)?;
     let mut settings = loaded.config.sandbox.clone();
     if !loaded.is_set("sandbox.speed") {
         settings.speed = SandboxSpeed::Times(1.0); // the configured default is for embedded venues
@@ -85,7 +85,7 @@ async fn serve(
     let about = describe_settings(&settings, &series, loaded)?;
     let ServedSandbox { sandbox: mut running, start } =
         ServedSandbox::start(settings, series, loaded).await?;
-    announce((&running, start), &about, context)?;
+    print_connection_details((&running, start), &about, context)?;
     let ending = tokio::select! {
         ending = interrupt.wait() => ending,
         () = running.wait_for_stop() => {
@@ -119,7 +119,7 @@ fn describe_settings(
     ))
 }
 
-fn announce(
+fn print_connection_details(
     (running, start): (&RunningSandbox, Millis),
     about: &str,
     context: &Context<'_>,

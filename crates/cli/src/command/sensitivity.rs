@@ -5,9 +5,9 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::show;
 use crate::progress::{StderrBars, with_spinner};
-use crate::search::{PlannedArguments, ShardArguments, run_rows, write_row_plan, write_shard_rows};
+use crate::search::{PlannedArguments, ShardArguments, run_unless_stopped, write_row_plan, write_shard_rows};
 use candlewick_app::search::{PlannedCommand, ResultFolder};
-use candlewick_app::sensitivity::{PreparedSensitivity, SensitivityPlan, SensitivityTerms};
+use candlewick_app::sensitivity::{PreparedSensitivity, SensitivityPlan, SensitivitySpec};
 use candlewick_report::sensitivity::{SensitivityInputs, SensitivityReport, write_points};
 use candlewick_search::sensitivity::{Sensitivity, SensitivityRow};
 use clap::{Args, Subcommand};
@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &SensitivityArguments, context: &Context<'_>) -> Re
 
 impl SensitivityOptions {
     fn prepare<'a>(&self, context: &Context<'a>) -> Result<(PreparedSensitivity<'a>, ResultFolder), Failure> {
-        let terms = SensitivityTerms { threads: self.threads, candles: self.candles.to_candle_choice() };
+        let terms = SensitivitySpec { threads: self.threads, candles: self.candles.to_candle_choice() };
         let progress = StderrBars(context.global);
         let prepared = terms.prepare(&context.global.config, context.registry, &progress)?;
         Ok((prepared, ResultFolder::open(&self.out)?))
@@ -125,7 +125,11 @@ fn run_with_spinner(
     write: impl FnOnce(Vec<SensitivityRow>) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
     const LABEL: &str = "Testing sensitivity";
-    run_rows(context, |proceed| with_spinner(LABEL, context.global, || prepared.run(runs, proceed)), write)
+    run_unless_stopped(
+        context,
+        |proceed| with_spinner(LABEL, context.global, || prepared.run(runs, proceed)),
+        write,
+    )
 }
 
 fn write_results(

@@ -118,7 +118,7 @@ fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending,
         lines,
         rejection_notice: refused,
         bypass_notices: unbound,
-        would_trade,
+        tradable_entries,
         past_notice: past,
     } = list;
     let count = |is: fn(&LineUsage) -> bool| lines.iter().filter(|line| is(&line.usage)).count();
@@ -131,7 +131,7 @@ fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending,
         let wrong = contradicting + unknown;
         let document = json!({
             "lines": rows, "entries": entries, "repeated": repeated, "no_entries": wrong, "refused": refused,
-            "unbound": unbound, "would_trade": would_trade, "past": past
+            "unbound": unbound, "would_trade": tradable_entries, "past": past
         });
         print_json(&document)?;
     } else {
@@ -142,7 +142,7 @@ fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending,
             print(&format!("\n{}", notes.join("\n")))?;
         }
         if skips && contradicting == 0 {
-            print(&format!("\n{}", escape_hidden(&summarize(lines, *would_trade))))?;
+            print(&format!("\n{}", escape_hidden(&summarize(lines, *tradable_entries))))?;
         }
     }
     if contradicting > 0 {
@@ -355,7 +355,7 @@ mod tests {
             lines,
             rejection_notice: None,
             bypass_notices: unbound,
-            would_trade: 1,
+            tradable_entries: 1,
             past_notice: None,
         };
         let sum = "8 lines: 1 would still open a trade, 5 skipped (3: no date; 1: no time; 1: repeats an earlier line)";

@@ -10,8 +10,8 @@ use crate::search::{OpenedPlan, PlannedArguments, SearchArguments, ShardArgument
 use candlewick_app::AppError;
 use candlewick_app::bots::convert_search_error;
 use candlewick_app::search::{
-    OtherProgram, PlanDifferences, PlannedCommand, PreparedSearch, ResultFolder, SearchOptions, SearchPlan,
-    SweepRun, TriedCount, record_sweep, render_best_bot,
+    PlanDifferences, PlannedCommand, PreparedSearch, ProgramMismatchPolicy, ResultFolder, SearchOptions,
+    SearchPlan, SweepRun, VariantTotals, record_sweep, render_best_bot,
 };
 use candlewick_app::validation::verify_best_set;
 use candlewick_broker::clock::Stopwatch;
@@ -104,8 +104,8 @@ enum ShardStep {
 )]
 pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     match &arguments.step {
-        None => run_args(&arguments.own, context, |sweep| sweep.run(Vec::new())),
-        Some(ShardStep::Plan { shards, own }) => run_args(own, context, |sweep| sweep.plan(*shards)),
+        None => run_with_options(&arguments.own, context, |sweep| sweep.run(Vec::new())),
+        Some(ShardStep::Plan { shards, own }) => run_with_options(own, context, |sweep| sweep.plan(*shards)),
         Some(ShardStep::Run(ShardArguments { shard, planned })) => {
             run_plan((planned, 0), context, |sweep, plan, others| sweep.run_shard(plan, *shard, others))
         }
@@ -115,12 +115,12 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
     }
 }
 
-fn run_args(
+fn run_with_options(
     own: &SweepOptions,
     context: &Context<'_>,
     act: impl FnOnce(&mut SweepContext<'_>) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
-    let terms = own.search.to_search_terms();
+    let terms = own.search.to_search_options();
     let prepared = terms.prepare(&context.global.config, context.registry, &StderrBars(context.global))?;
     with_sweep((&terms, &prepared), (ResultFolder::open(&own.out)?, own.top), None, context, act)
 }
@@ -128,11 +128,11 @@ fn run_args(
 fn run_plan(
     (planned, top): (&PlannedArguments, usize),
     context: &Context<'_>,
-    act: impl FnOnce(&mut SweepContext<'_>, &SearchPlan, OtherProgram) -> Result<Ending, Failure>,
+    act: impl FnOnce(&mut SweepContext<'_>, &SearchPlan, ProgramMismatchPolicy) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
     let OpenedPlan { plan, path, folder, other_program: others } =
         planned.open(PlannedCommand::Sweep, context)?;
-    let terms = plan.terms(planned.to_plan_location());
+    let terms = plan.options(planned.to_plan_location());
     let prepared = plan.prepare(&path, &terms, context.registry, &StderrBars(context.global))?;
     let (place, chosen) = ((ResultFolder::open(&folder)?, top), Some((&plan, others)));
     with_sweep((&terms, &prepared), place, chosen, context, |sweep| act(sweep, &plan, others))
@@ -146,7 +146,7 @@ impl SweepContext<'_> {
         }
     }
 
-    fn merge(&mut self, plan: &SearchPlan, others: OtherProgram) -> Result<Ending, Failure> {
+    fn merge(&mut self, plan: &SearchPlan, others: ProgramMismatchPolicy) -> Result<Ending, Failure> {
         let gathered = plan.gather(&self.folder, self.job, others, |error| self.to_app_error(error))?;
         self.notices.extend(gathered.notices);
         self.run(gathered.records)
@@ -155,8 +155,11 @@ impl SweepContext<'_> {
     fn plan(&self, shards: NonZeroU64) -> Result<Ending, Failure> {
         let search = self.prepared.sweep.search;
         let sets = search.max_sets(&self.prepared.space).map_err(|error| self.to_failure(error))?;
-        let plan =
-            SearchPlan::new((sets, shards.get(), None), (self.terms, self.prepared), self.identity.clone())?;
+        let plan = SearchPlan::new(
+            (sets, shards.get(), None),
+            (self.options, self.prepared),
+            self.identity.clone(),
+        )?;
         let plan = if search.search.is_adaptive() { plan.with_rounds(self.job)? } else { plan };
         let path = plan.write(&self.folder)?;
         let shown = path.display();
@@ -179,7 +182,12 @@ impl SweepContext<'_> {
         show_as(&document, text, self.context.global)
     }
 
-    fn run_shard(&self, plan: &SearchPlan, number: u64, others: OtherProgram) -> Result<Ending, Failure> {
+    fn run_shard(
+        &self,
+        plan: &SearchPlan,
+        number: u64,
+        others: ProgramMismatchPolicy,
+    ) -> Result<Ending, Failure> {
         let shard = Shard::new(number, plan.shards).map_err(|error| self.to_failure(error))?;
         let of_round = plan
             .build_round_shard((&self.folder, number), self.job, others, &|error| self.to_app_error(error))?;
@@ -192,7 +200,7 @@ impl SweepContext<'_> {
         let (mut journal, known) = journal.map_err(|error| self.to_failure(error))?;
         let resumed = known.len();
         // Until the shards are merged, the whole sweep is recorded as tried.
-        self.record_planned(0)?;
+        self.record_planned_sets(0)?;
         let kept = (&mut journal, known);
         let (rows, ending) = self.run_with_progress(|watcher| match &of_round {
             Some(part) => self.job.run_round((&part.round, part.shard), kept, watcher),
@@ -216,7 +224,7 @@ const TRIALS_FILE: &str = "trials.jsonl";
 
 pub(super) struct SweepContext<'a> {
     noted: SweepRun<'a>,
-    pub(super) terms: &'a SearchOptions,
+    pub(super) options: &'a SearchOptions,
     pub(super) prepared: &'a PreparedSearch<'a>,
     runner: &'a SharedRunner<'a>,
     pub(super) job: &'a Sweep<'a>,
@@ -230,7 +238,7 @@ pub(super) struct SweepContext<'a> {
 pub(super) fn with_sweep<T>(
     (terms, prepared): (&SearchOptions, &PreparedSearch<'_>),
     (folder, top): (ResultFolder, usize),
-    plan: Option<(&SearchPlan, OtherProgram)>,
+    plan: Option<(&SearchPlan, ProgramMismatchPolicy)>,
     context: &Context<'_>,
     act: impl FnOnce(&mut SweepContext<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
@@ -247,7 +255,7 @@ pub(super) fn with_sweep<T>(
     let noted = SweepRun::new(terms, prepared, &identity);
     act(&mut SweepContext {
         noted,
-        terms,
+        options: terms,
         prepared,
         runner: &runner,
         job: &job,
@@ -268,7 +276,7 @@ impl SweepContext<'_> {
         known.extend(own);
         let resumed = known.len();
         let watch = Stopwatch::start();
-        self.record_planned(resumed)?;
+        self.record_planned_sets(resumed)?;
         let (rows, ending) = self.run_with_progress(|watcher| self.job.run(&mut journal, known, watcher))?;
         drop(journal);
         self.context.print_notes(self.folder.upload(TRIALS_FILE)?);
@@ -312,10 +320,10 @@ impl SweepContext<'_> {
             .hint("search other values, or exclude rejected sets, for example with --where \"fast < slow\""))
     }
 
-    pub(super) fn record_planned(&self, known: usize) -> Result<(), Failure> {
+    pub(super) fn record_planned_sets(&self, known: usize) -> Result<(), Failure> {
         let PreparedSearch { space, sweep, .. } = self.prepared;
         let sets = sweep.search.max_sets(space).map_err(|error| self.to_failure(error))?;
-        self.noted.record_planned(sets.saturating_sub(known as u64));
+        self.noted.record_planned_sets(sets.saturating_sub(known as u64));
         Ok(())
     }
 
@@ -375,8 +383,8 @@ impl SweepContext<'_> {
     }
 }
 
-pub(super) fn to_sweep_count(counted: io::Result<TriedCount>) -> io::Result<SweepCount> {
-    counted.map(|TriedCount { variants, planned: under_way, is_first, .. }| SweepCount {
+pub(super) fn to_sweep_count(counted: io::Result<VariantTotals>) -> io::Result<SweepCount> {
+    counted.map(|VariantTotals { variants, planned: under_way, is_first, .. }| SweepCount {
         variants,
         planned: under_way,
         is_first,
@@ -393,7 +401,7 @@ fn verify_parameter_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) ->
     let context = bot.context(prepared.settings.session.longer_share_percent);
     let subject = Subject { entry: entry.clone().into_owned(), params: bot.params, bot: context };
     let seed = sweep.search.seed;
-    let verified = verify_best_set(&super::strategy::this_program()?, &subject, own.candles(), seed);
+    let verified = verify_best_set(&super::strategy::child_program()?, &subject, own.candles(), seed);
     let help = format!("run all checks: candlewick strategy check {}", subject.entry.name);
     verified.map_err(|error| Failure::new(FailureKind::Check, error).hint(help))
 }

@@ -79,7 +79,7 @@ struct TuneRun<'a> {
 
 pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let stop_flag = interrupt::stop_flag()?;
-    let terms = arguments.to_search_terms();
+    let terms = arguments.to_search_options();
     let (files, progress) = (&context.global.config, StderrBars(context.global));
     let candles = check_candles(&terms, (files, context.registry), &progress)?;
     for series in &candles {
@@ -90,7 +90,7 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
     let layout = {
         // An invalid --open-hold-out is rejected before the search begins.
         let walk = (trials.join("walk-forward"), arguments.hold_out_use());
-        WalkRun::prepare(&plan.terms, &plan.layout, &plan.prepared, (&walk.0, walk.1))?.layout
+        WalkRun::prepare(&plan.options, &plan.layout, &plan.prepared, (&walk.0, walk.1))?.layout
     };
     let tuning = TuneRun { arguments, plan, layout, trials, context };
     let checked = tuning.check_strategy();
@@ -107,8 +107,8 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
 }
 
 impl TuneArguments {
-    fn to_search_terms(&self) -> SearchOptions {
-        let mut terms = self.search.to_search_terms();
+    fn to_search_options(&self) -> SearchOptions {
+        let mut terms = self.search.to_search_options();
         terms.candles.rules = self.rule.clone().or(terms.candles.rules);
         terms
     }
@@ -124,9 +124,9 @@ impl TuneRun<'_> {
         let strategy = (subject.entry.name.as_str(), &subject.params);
         let conditions = condition_lines(self.context.registry, strategy, &subject.bot, &market.candles)?;
         let mut progress = Progress::new(format!("Checking {}", subject.entry.name), self.context.global);
-        let itself = super::strategy::this_program()?;
+        let itself = super::strategy::child_program()?;
         let means = ValidationOptions {
-            seed: self.plan.terms.seed,
+            seed: self.plan.options.seed,
             unseen_candles: None,
             program: itself,
             limit: CHECK_TIMEOUT,
@@ -145,7 +145,7 @@ impl TuneRun<'_> {
         let problem = format!("strategy check failed: {}", failed.join("; "));
         let help = format!(
             "the results of a strategy that fails a check are worthless; for details, run: {}",
-            build_check_command(&subject, &self.context.global.config, &self.plan.terms.candles)
+            build_check_command(&subject, &self.context.global.config, &self.plan.options.candles)
         );
         Err(Failure::failed_check(problem).hint(help))
     }
@@ -155,7 +155,7 @@ impl TuneRun<'_> {
             self.context.print_notice("sweep: skipped, because no parameter has a range");
             return Ok(Ok(None));
         }
-        let terms = self.plan.terms_before_hold_out(&self.layout);
+        let terms = self.plan.options_before_hold_out(&self.layout);
         let progress = StderrBars(self.context.global);
         let mut prepared = terms.prepare(&self.context.global.config, self.context.registry, &progress)?;
         prepared.sweep = self.plan.prepared.sweep;
@@ -172,7 +172,7 @@ impl TuneRun<'_> {
         sweep: Option<&SweepReport>,
         stop_flag: &OnceLock<Ending>,
     ) -> Result<Ending, Failure> {
-        let looks = self.prepare_walk(HoldOutUse::Locked)?.earlier_looks()?.descriptions;
+        let looks = self.prepare_walk(HoldOutUse::Locked)?.find_earlier_looks()?.descriptions;
         if self.arguments.open_hold_out {
             self.context.print_notes(&looks);
         }
@@ -194,7 +194,7 @@ impl TuneRun<'_> {
         if stop_flag.get().is_some() {
             return Ok(self.context.report_stop(stop_flag, &self.trials));
         }
-        let best = self.write_best(sweep.is_some(), &mut notices)?;
+        let best = self.write_best_bot(sweep.is_some(), &mut notices)?;
         let prepared = &self.plan.prepared;
         let mut files: Vec<PathBuf> = best.iter().cloned().collect();
         files.extend(sweep.is_some().then(|| self.trials.join("sweep")));
@@ -204,7 +204,7 @@ impl TuneRun<'_> {
             candles: candles.iter().map(to_step_result).collect::<Result<_, _>>()?,
             strategy_check: StepResult {
                 name: "strategy check".to_owned(),
-                words: summarize_checks(strategy.1),
+                text: summarize_checks(strategy.1),
                 document: strategy.1.to_json(strategy.0),
             },
             conditions: strategy.2,
@@ -213,7 +213,7 @@ impl TuneRun<'_> {
             looks,
             notices: notices.into_iter().chain(prepared.candles.notices.iter().cloned()).collect(),
             hints: TuneHints {
-                best,
+                best_file: best,
                 arguments: self.best_bot_arguments(),
                 more_candles_hint: self.describe_missing_candles(candles),
             },
@@ -225,30 +225,34 @@ impl TuneRun<'_> {
     }
 
     fn prepare_walk(&self, hold_out_use: HoldOutUse) -> Result<WalkRun<'_>, Failure> {
-        let TunePlan { terms, prepared, layout, .. } = &self.plan;
-        Ok(WalkRun::prepare(terms, layout, prepared, (&self.trials.join("walk-forward"), hold_out_use))?)
+        let TunePlan { options, prepared, layout, .. } = &self.plan;
+        Ok(WalkRun::prepare(options, layout, prepared, (&self.trials.join("walk-forward"), hold_out_use))?)
     }
 
     fn walk(&self, hold_out_use: HoldOutUse) -> Result<Result<WalkResult, Ending>, Failure> {
-        let TunePlan { terms, prepared, .. } = &self.plan;
+        let TunePlan { options, prepared, .. } = &self.plan;
         report_candles(&prepared.candles.series);
-        run_walk(self.prepare_walk(hold_out_use)?, (terms, prepared), &[], self.context)
+        run_walk(self.prepare_walk(hold_out_use)?, (options, prepared), &[], self.context)
     }
 
-    fn write_best(&self, is_searched: bool, notices: &mut Vec<String>) -> Result<Option<PathBuf>, Failure> {
+    fn write_best_bot(
+        &self,
+        is_searched: bool,
+        notices: &mut Vec<String>,
+    ) -> Result<Option<PathBuf>, Failure> {
         let of_sweep = fs::read_to_string(self.trials.join("sweep").join("best.toml"));
         let of_sweep = of_sweep.ok().filter(|_| is_searched);
         if is_searched && of_sweep.is_none() {
             notices.push(format!(
                 "no parameter set has at least {} settled trades (--min-trades): best.toml contains the unchanged bot",
-                self.plan.terms.min_trades
+                self.plan.options.min_trades
             ));
         }
         let text = match of_sweep {
             Some(text) => Some(text),
             None => self.plan.render_unchanged_bot()?,
         };
-        let path = self.best_path();
+        let path = self.best_bot_path();
         let Some(text) = text else { return Ok(None) };
         let loaded = &self.plan.prepared.loaded;
         let (data, catalog) = (&loaded.config.sandbox.data, &loaded.config.data.catalog);
@@ -277,12 +281,12 @@ impl TuneRun<'_> {
         own.map(CheckedCandles::more_candles_hint).unwrap_or_default()
     }
 
-    fn best_path(&self) -> PathBuf {
+    fn best_bot_path(&self) -> PathBuf {
         self.arguments.out.join("best.toml")
     }
 
     fn best_bot_arguments(&self) -> String {
-        let files = self.context.global.config.iter().cloned().chain([self.best_path()]);
+        let files = self.context.global.config.iter().cloned().chain([self.best_bot_path()]);
         files.map(|file| format!("--config {}", file.display())).collect::<Vec<_>>().join(" ")
     }
 
@@ -299,7 +303,7 @@ impl TuneRun<'_> {
     fn describe_bot(&self) -> TunedBot {
         let PreparedSearch { entry, settings, .. } = &self.plan.prepared;
         let bot = settings.session.bots.first();
-        let searched = if self.plan.is_bot_unchanged { &[][..] } else { &self.plan.terms.parameters };
+        let searched = if self.plan.is_bot_unchanged { &[][..] } else { &self.plan.options.parameters };
         TunedBot {
             name: bot.map(|bot| bot.name.clone()).unwrap_or_default(),
             series: bot.map(|bot| format!("{}@{}", bot.symbol, bot.interval)).unwrap_or_default(),
@@ -348,14 +352,10 @@ fn to_step_result(candles: &CheckedCandles) -> Result<StepResult, Failure> {
     let span = format!(
         "{} from {} to {}",
         count_text(candles.candles, "candle", "candles"),
-        candlewick_records::utc(candles.from),
-        candlewick_records::utc(candles.to)
+        candlewick_records::format_utc(candles.from),
+        candlewick_records::format_utc(candles.to)
     );
-    Ok(StepResult {
-        name: candles.series.clone(),
-        words: format!("{span}; {}", candles.describe()),
-        document,
-    })
+    Ok(StepResult { name: candles.series.clone(), text: format!("{span}; {}", candles.describe()), document })
 }
 
 fn parse_hold_out(text: &str) -> Result<f64, String> {

@@ -11,7 +11,7 @@ use crate::progress::{Progress, StderrBars};
 use crate::search::{LayoutArguments, OpenedPlan, PlannedArguments, SearchArguments, ShardArguments};
 use candlewick_app::search::{
     HoldOutOutcome, HoldOutUse, KnownLooks, Layout, OpeningRecord, PlannedCommand, PreparedSearch, Reopening,
-    ResultFolder, SearchOptions, TriedCount, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkShard,
+    ResultFolder, SearchOptions, VariantTotals, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkShard,
 };
 use candlewick_backtest::{BacktestResult, BacktestSettings};
 use candlewick_broker::clock::Stopwatch;
@@ -118,8 +118,10 @@ pub(super) struct WalkResult {
 
 pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     match &arguments.step {
-        None => run_args(&arguments.own, (arguments.hold_out.to_hold_out_use(), None), context),
-        Some(ShardStep::Plan { shards, own }) => run_args(own, (HoldOutUse::Locked, Some(*shards)), context),
+        None => run_with_options(&arguments.own, (arguments.hold_out.to_hold_out_use(), None), context),
+        Some(ShardStep::Plan { shards, own }) => {
+            run_with_options(own, (HoldOutUse::Locked, Some(*shards)), context)
+        }
         Some(ShardStep::Run(ShardArguments { shard, planned })) => {
             run_plan(planned, (HoldOutUse::Locked, Some(*shard)), context)
         }
@@ -129,12 +131,12 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
     }
 }
 
-fn run_args(
+fn run_with_options(
     own: &WalkForwardOptions,
     (hold_out, shards): (HoldOutUse, Option<NonZeroU64>),
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    let (terms, layout) = (own.search.to_search_terms(), own.layout.to_layout_spec());
+    let (terms, layout) = (own.search.to_search_options(), own.layout.to_layout_spec());
     let prepared = terms.prepare(&context.global.config, context.registry, &StderrBars(context.global))?;
     report_candles(&prepared.candles.series);
     let walk = WalkRun::prepare(&terms, &layout, &prepared, (&own.out, hold_out))?;
@@ -168,7 +170,7 @@ fn run_plan(
     let Some(layout) = plan.walk.as_ref().map(|walk| walk.layout.clone()) else {
         return Err(Failure::configuration("the plan has no walk-forward windows"));
     };
-    let terms = plan.terms(arguments.to_plan_location());
+    let terms = plan.options(arguments.to_plan_location());
     let prepared = plan.prepare(&path, &terms, context.registry, &StderrBars(context.global))?;
     report_candles(&prepared.candles.series);
     let mut walk = WalkRun::prepare(&terms, &layout, &prepared, (&folder, hold_out))?;
@@ -252,7 +254,7 @@ impl HoldOutArguments {
 
 fn collect_caveats(
     (terms, prepared): (&SearchOptions, &PreparedSearch<'_>),
-    counted: Option<&io::Result<TriedCount>>,
+    counted: Option<&io::Result<VariantTotals>>,
 ) -> Caveats {
     let basis = replay_basis(&terms.candles, prepared.candles.prices);
     let mut caveats =
@@ -261,7 +263,7 @@ fn collect_caveats(
         // Each window chooses its own set. Therefore, the number of whole walk-forward runs is the number of variants.
         Some(Ok(tried)) => caveats.set_variant_count(tried.walks, None),
         Some(Err(error)) => caveats.set_variant_count(0, Some(&error.to_string())),
-        None => caveats.mark_uncounted(),
+        None => caveats.mark_variants_uncounted(),
     }
     caveats
 }
@@ -278,7 +280,7 @@ fn build_report(
         HoldOutOutcome::Opened { opening, result } => {
             let OpeningRecord { at, number, openings_for_others: others, looks } = opening.clone();
             let KnownLooks { descriptions: looks, unknown_reason: looks_unknown } = looks;
-            let opening = HoldOutOpening { at, number, others, looks, looks_unknown };
+            let opening = HoldOutOpening { at, number, openings_for_others: others, looks, looks_unknown };
             HoldOut::from_opening(result, (space, sweep.objective), &opening, caveats.clone())
         }
     });
@@ -288,7 +290,7 @@ fn build_report(
         sweep,
         windows: layout.settings,
         purge: layout.purge,
-        range: &layout.walked,
+        range: &layout.walk_range,
         data_hash: &candles.hash,
         notices: &notices,
         balance: loaded.initial_balance()?,

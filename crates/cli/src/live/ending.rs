@@ -8,7 +8,7 @@ use candlewick_app::configuration::LoadedConfig;
 use candlewick_app::live::{Outcome, stop_name};
 use candlewick_engine::{Halt, IntentState, TradeBook};
 use candlewick_journal::JournalError;
-use candlewick_records::{count_text, describe_halt, utc};
+use candlewick_records::{count_text, describe_halt, format_utc};
 use candlewick_report::analysis::{Prices, RunContext, assumed_payout_percent};
 use candlewick_report::run::{Caveats, Run, RunReport, StakeState};
 use candlewick_runtime::{
@@ -79,7 +79,7 @@ pub(crate) fn show_report(
 
 fn build_report(outcome: &Outcome, loaded: &LoadedConfig, elapsed: Duration) -> RunReport {
     let Outcome { finished, settings, trading, start_balance, span, .. } = outcome;
-    let unsettled = locate_stakes(finished);
+    let unsettled = stake_state(finished);
     RunReport::from_run(Run {
         book: &finished.book,
         bots: &settings.bots,
@@ -107,8 +107,8 @@ fn build_report(outcome: &Outcome, loaded: &LoadedConfig, elapsed: Duration) -> 
             &finished.book,
         ),
         verdicts: finished.verdicts.clone(),
-        weight_of_all_bots: finished.weight_of_all_bots,
-        background: build_background(&finished.book, loaded),
+        joint_verdict_weight: finished.joint_verdict_weight,
+        run_context: build_run_context(&finished.book, loaded),
         sensitivity: None,
         gates: Vec::new(),
         conditions: Vec::new(),
@@ -126,7 +126,7 @@ fn to_exit_result(finished: FinishedRun, scale: MoneyScale) -> Result<Ending, Fa
     let unfinished = unfinished_failure(&finished, scale).map_or(Ok(Ending::Done), Err);
     let differing = wallet_failure(&finished);
     match finished.stop {
-        StopReason::TimeUp | StopReason::DataEnds(_) => match finished.halted {
+        StopReason::TimeUp | StopReason::DataEnds(_) => match finished.halt_reason {
             None => differing.map_or(unfinished, Err),
             Some(reason) => {
                 let halt = describe_halt(&Halt { at: finished.halted_at, reason });
@@ -159,7 +159,7 @@ fn stop_failure(problem: String) -> Failure {
     Failure::new(FailureKind::Stopped, anyhow::Error::msg(problem))
 }
 
-fn build_background(book: &TradeBook, loaded: &LoadedConfig) -> RunContext {
+fn build_run_context(book: &TradeBook, loaded: &LoadedConfig) -> RunContext {
     let mut paid: Vec<f64> = book.rows().iter().filter_map(|row| Some(row.payout?.to_percent())).collect();
     paid.sort_unstable_by(f64::total_cmp);
     RunContext {
@@ -226,7 +226,7 @@ fn unfinished_lines(finished: &FinishedRun, scale: MoneyScale) -> Vec<Unfinished
 }
 
 /// Returns the state of unsettled stakes. After the last candle, trades never settle, so the stakes are returned.
-pub(super) const fn locate_stakes(finished: &FinishedRun) -> StakeState {
+pub(super) const fn stake_state(finished: &FinishedRun) -> StakeState {
     if matches!(finished.stop, StopReason::DataEnds(_)) { StakeState::Returned } else { StakeState::AtVenue }
 }
 
@@ -235,14 +235,14 @@ fn unfinished_notices(finished: &FinishedRun, scale: MoneyScale) -> Vec<String> 
         return Vec::new();
     }
     let all = summarize_unfinished(finished, scale);
-    let first = match locate_stakes(finished) {
+    let first = match stake_state(finished) {
         StakeState::Returned => format!("{all} not settled when the candles ended; stakes returned"),
         StakeState::AtVenue => format!("{all} at the venue:"),
     };
     let named = finished.unfinished.iter().take(MAX_LISTED_TRADES).map(|one| describe_unfinished(one, scale));
     let more = finished.unfinished.len().saturating_sub(MAX_LISTED_TRADES);
     let rest = (more > 0).then(|| format!("and {more} more; run `candlewick trades` to list them"));
-    let has_names = locate_stakes(finished) == StakeState::AtVenue;
+    let has_names = stake_state(finished) == StakeState::AtVenue;
     std::iter::once(first).chain(named.chain(rest).filter(|_| has_names)).collect()
 }
 
@@ -270,7 +270,7 @@ fn describe_unfinished(one: &UnfinishedTrade, scale: MoneyScale) -> String {
     let stake = scale.format(*stake);
     let trade = venue_id.as_ref().map(|id| format!("{} at the venue", id.as_str()));
     let trade = trade.unwrap_or_else(|| "venue id unknown".to_owned());
-    let closes = close_time.map(|at| format!(", closes at {}", utc(at))).unwrap_or_default();
+    let closes = close_time.map(|at| format!(", closes at {}", format_utc(at))).unwrap_or_default();
     match kind {
         UnfinishedKind::Open => format!("trade #{intent} is open: {trade}, stake {stake}{closes}"),
         UnfinishedKind::InDoubt => {
@@ -281,7 +281,7 @@ fn describe_unfinished(one: &UnfinishedTrade, scale: MoneyScale) -> String {
 }
 
 fn unfinished_failure(finished: &FinishedRun, scale: MoneyScale) -> Option<Failure> {
-    if finished.unfinished.is_empty() || locate_stakes(finished) == StakeState::Returned {
+    if finished.unfinished.is_empty() || stake_state(finished) == StakeState::Returned {
         return None;
     }
     let all = summarize_unfinished(finished, scale);

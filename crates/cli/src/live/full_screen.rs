@@ -33,7 +33,7 @@ pub(super) fn start(mut screen: Screen, front: &DisplayContext<'_>) -> (Vec<Noti
         has_colours: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
     };
     let facts = build_facts(screen.header.take(), front);
-    let (watcher, mut notices) = NoticeSender::channel(MAX_QUEUED_NOTICES, screen.interest());
+    let (watcher, mut notices) = NoticeSender::channel(MAX_QUEUED_NOTICES, screen.notice_filter());
     let (ended, has_ended) = oneshot::channel();
     let log = front.log.clone();
     log.send(LogMessage::Divert(lines));

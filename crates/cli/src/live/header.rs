@@ -118,7 +118,7 @@ impl Header {
     fn describe_ruin(&self, free: Money) -> Vec<String> {
         let Some((settings, records)) = self.stakes.as_deref() else { return Vec::new() };
         let report = check_ruin(settings, free, records).unwrap_or_default();
-        report.ladders.into_iter().chain(report.stakes).collect()
+        report.ladder_lines.into_iter().chain(report.stake_lines).collect()
     }
 }
 

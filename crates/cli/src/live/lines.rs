@@ -89,7 +89,7 @@ pub(super) fn describe_rejection(
         _ => own(),
     };
     let lateness = Lateness::new((refused.decision_time, received), interval, risk);
-    let rule = refused.rule.with_lateness(rule, lateness);
+    let rule = refused.rule.add_lateness(rule, lateness);
     let reason = insert_reason_values(&refused.reason);
     let reason = truncate_reason(&escape_hidden(&reason), terminal_columns(&Term::stdout()));
     format!("{DIM}{bot} {}: {rule}   {reason}{DIM:#}", refused.direction)

@@ -14,7 +14,7 @@ use crate::interrupt::{StopListener, sleep_for};
 use crate::log::LogWriter;
 use crate::progress::ReadingProgress;
 use candlewick_app::bots::BotSet;
-use candlewick_app::configuration::{BaseLayer, Flag, LoadedConfig, Problems, RealMoney};
+use candlewick_app::configuration::{BaseLayer, Flag, LoadedConfig, Problems, RealMoneyRequest};
 use candlewick_app::inspection::find_problems;
 use candlewick_app::live::{
     self, ConfigurationReader, Connection, ControlChannel, FrontEnd, JournalSession, Outcome,
@@ -42,7 +42,7 @@ pub(crate) struct ReadyRun<'a> {
     pub(crate) control: ControlChannel,
     pub(crate) screen: Screen,
     pub(crate) is_full_screen: bool,
-    pub(crate) interrupt: StopListener,
+    pub(crate) stop_listener: StopListener,
     pub(crate) run_for: Option<Millis>,
     pub(crate) read_configuration: ConfigurationReader,
 }
@@ -69,14 +69,15 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     let ReadyRun { loaded, bots, connection, journal, control, screen, is_full_screen, .. } = run;
     let ReadyRun {
         context: &Context { global, log, .. },
-        interrupt,
+        stop_listener,
         run_for,
         read_configuration: read_again,
         ..
     } = run;
     let (sender, stop) = mpsc::channel(4);
     let leave = Arc::new(Notify::new());
-    let watcher = tokio::spawn(watch_stop_requests(interrupt, run_for, sender.clone(), Arc::clone(&leave)));
+    let watcher =
+        tokio::spawn(watch_stop_requests(stop_listener, run_for, sender.clone(), Arc::clone(&leave)));
     let announce = Box::new(|text: &str| log.print(text));
     let printed = (global.json && !global.quiet).then(|| EventPrinter::start(&control.events()));
     let logged = (log.format.is_json() && !global.quiet).then(|| stream::log_events(&control.events(), log));
@@ -116,7 +117,7 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
 pub(crate) fn build_reloader(
     context: &Context<'_>,
     (base, flags): (BaseLayer, Vec<Flag>),
-    real: RealMoney,
+    real: RealMoneyRequest,
 ) -> ConfigurationReader {
     let (files, registry) = (context.global.config.clone(), context.registry.clone());
     Box::new(move || {

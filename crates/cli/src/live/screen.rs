@@ -142,11 +142,13 @@ impl Screen {
                 (Style::new(), "opened", describe_opened(opened))
             }
             EventKind::Settled(settled) => return self.show_settlement(event.at, settled, (funds, intent)),
-            EventKind::SettledByPerson { intent, outcome, profit } => {
-                (NOTE, "resolved", format!("#{intent} {outcome} {} (set manually)", self.signed(*profit)))
-            }
+            EventKind::SettledByPerson { intent, outcome, profit } => (
+                NOTE,
+                "resolved",
+                format!("#{intent} {outcome} {} (set manually)", self.format_signed_money(*profit)),
+            ),
             EventKind::Correction { intent, outcome, profit } => {
-                (BAD, "corrected", format!("#{intent} {outcome} {}", self.signed(*profit)))
+                (BAD, "corrected", format!("#{intent} {outcome} {}", self.format_signed_money(*profit)))
             }
             EventKind::Rejected { intent, .. } => (NOTE, "declined", released(*intent)),
             EventKind::NotSent { intent } => (NOTE, "not sent", released(*intent)),
@@ -163,15 +165,19 @@ impl Screen {
             EventKind::OutsideSignal(signal) => {
                 (NOTE, "signal", format!("{} {} from {}", signal.direction, signal.id, signal.source))
             }
-            EventKind::Deposit { amount } => {
-                (NOTE, "wallet", format!("balance changed by {} without a trade", self.signed(*amount)))
-            }
+            EventKind::Deposit { amount } => (
+                NOTE,
+                "wallet",
+                format!("balance changed by {} without a trade", self.format_signed_money(*amount)),
+            ),
             EventKind::WalletDifference { amount: Money::ZERO } => {
                 (BAD, "wallet", "the balance matches the trades again".to_owned())
             }
-            EventKind::WalletDifference { amount } => {
-                (BAD, "wallet", format!("the balance differs from the trades by {}", self.signed(*amount)))
-            }
+            EventKind::WalletDifference { amount } => (
+                BAD,
+                "wallet",
+                format!("the balance differs from the trades by {}", self.format_signed_money(*amount)),
+            ),
             EventKind::Skew { offset } => {
                 let limit = self.risk.as_ref().map(|risk| i64::from(risk.max_clock_skew_ms));
                 (NOTE, "clock", describe_skew(*offset, limit.filter(|limit| *limit > 0).map(Millis::new)))
@@ -184,9 +190,11 @@ impl Screen {
                     format!("#{}: duplicate trade {id} at the venue, stake {stake}", trade.intent),
                 )
             }
-            EventKind::SecondTradeSettled { intent, venue_id, profit } => {
-                (NOTE, "second trade", format!("#{intent} {}  {}", self.signed(*profit), venue_id.as_str()))
-            }
+            EventKind::SecondTradeSettled { intent, venue_id, profit } => (
+                NOTE,
+                "second trade",
+                format!("#{intent} {}  {}", self.format_signed_money(*profit), venue_id.as_str()),
+            ),
             EventKind::Control { control } => {
                 if *control == Control::Reload {
                     // The limits after a reload are not known here.
@@ -249,7 +257,7 @@ impl Screen {
         self.bots.get(bot.index()).map_or("", |(name, _)| name.as_str())
     }
 
-    fn signed(&self, money: Money) -> String {
+    fn format_signed_money(&self, money: Money) -> String {
         format_signed(money, self.scale)
     }
 
@@ -257,7 +265,7 @@ impl Screen {
         if self.detail == OutputDetail::Quiet {
             return (Vec::new(), DisplayHandle(None));
         }
-        let (watcher, mut notices) = NoticeSender::channel(MAX_QUEUED_NOTICES, self.interest());
+        let (watcher, mut notices) = NoticeSender::channel(MAX_QUEUED_NOTICES, self.notice_filter());
         let (ended, has_ended) = oneshot::channel();
         std::thread::spawn(move || {
             self.show_all(&mut notices);
@@ -266,7 +274,7 @@ impl Screen {
         (vec![watcher], DisplayHandle(Some(has_ended)))
     }
 
-    pub(super) const fn interest(&self) -> NoticeFilter {
+    pub(super) const fn notice_filter(&self) -> NoticeFilter {
         match self.detail {
             OutputDetail::Quiet | OutputDetail::Trades => NoticeFilter::Trades,
             OutputDetail::All => NoticeFilter::Everything,

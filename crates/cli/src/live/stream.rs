@@ -23,10 +23,10 @@ pub(super) struct EventPrinter {
 
 impl EventPrinter {
     pub(super) fn start(feed: &EventFeed) -> Self {
-        Self::start_with_fn(feed, print, false)
+        Self::start_with_callback(feed, print, false)
     }
 
-    fn start_with_fn(
+    fn start_with_callback(
         feed: &EventFeed,
         print: impl Fn(&str) -> io::Result<()> + Send + 'static,
         has_end: bool,
@@ -52,7 +52,7 @@ impl EventPrinter {
                     break;
                 }
                 if leaves.load(Ordering::Relaxed) {
-                    let count = follower.leave();
+                    let count = follower.unsubscribe();
                     let _ = print(&serde_json::to_string(&RunEvent::Dropped { count }).unwrap_or_default());
                     break;
                 }
@@ -64,10 +64,10 @@ impl EventPrinter {
 
     /// Waits until all events are printed. After a timeout, completes the current line and drops all other events.
     pub(super) async fn end(self) {
-        self.end_within(FLUSH_TIMEOUT, LAST_LINE_TIMEOUT).await;
+        self.end_with_timeouts(FLUSH_TIMEOUT, LAST_LINE_TIMEOUT).await;
     }
 
-    async fn end_within(self, patience: Duration, last_patience: Duration) {
+    async fn end_with_timeouts(self, patience: Duration, last_patience: Duration) {
         let Self { is_late, mut has_ended } = self;
         if tokio::time::timeout(patience, &mut has_ended).await.is_err() {
             is_late.store(true, Ordering::Relaxed);
@@ -81,7 +81,7 @@ pub(super) fn print_final_document(document: &impl Serialize) -> Result<(), Fail
     if host::capture_output(&escape_json(&text)) {
         return Ok(());
     }
-    run_within(LAST_LINE_TIMEOUT, move || print_json_text(&text)).map_or_else(
+    run_with_timeout(LAST_LINE_TIMEOUT, move || print_json_text(&text)).map_or_else(
         || {
             let patience = LAST_LINE_TIMEOUT.as_secs();
             tracing::warn!(
@@ -94,7 +94,10 @@ pub(super) fn print_final_document(document: &impl Serialize) -> Result<(), Fail
 }
 
 /// Runs `act` in a thread. If `act` takes longer than `patience`, returns `None` and abandons the thread.
-fn run_within<T: Send + 'static>(patience: Duration, act: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+fn run_with_timeout<T: Send + 'static>(
+    patience: Duration,
+    act: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
     let (done, is_done) = mpsc::channel();
     std::thread::spawn(move || done.send(act()));
     is_done.recv_timeout(patience).ok()
@@ -122,7 +125,7 @@ pub(super) fn log_events(feed: &EventFeed, log: &LogWriter) -> EventPrinter {
         }
         Ok(())
     };
-    EventPrinter::start_with_fn(feed, print, true)
+    EventPrinter::start_with_callback(feed, print, true)
 }
 
 #[cfg(test)]
@@ -137,7 +140,7 @@ mod tests {
         let feed = EventFeed::default();
         let (over, is_over) = mpsc::channel::<()>();
         let (reads, is_read) = mpsc::channel();
-        let printed = EventPrinter::start_with_fn(
+        let printed = EventPrinter::start_with_callback(
             &feed,
             move |line| {
                 let _ = reads.send(line.to_owned());
@@ -148,10 +151,10 @@ mod tests {
         );
         feed.publish(Millis::ZERO, &RunEvent::Resumed);
         assert!(is_read.recv().unwrap().contains("resumed"));
-        printed.end_within(MOMENT, MOMENT).await;
+        printed.end_with_timeouts(MOMENT, MOMENT).await;
         let (hold, held) = mpsc::channel::<()>();
-        assert_eq!(run_within(MOMENT, move || held.recv()), None);
-        assert_eq!(run_within(LAST_LINE_TIMEOUT, || 7), Some(7));
+        assert_eq!(run_with_timeout(MOMENT, move || held.recv()), None);
+        assert_eq!(run_with_timeout(LAST_LINE_TIMEOUT, || 7), Some(7));
         drop((over, hold));
     }
 }

@@ -6,7 +6,7 @@ use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_statistics::MeanBreakEven;
 
 /// Number of trades up to which the edge curve has a point per trade. Later, each point needs 5 % more trades.
-const DENSE_EDGE_TRADES: u64 = 40;
+const POINT_PER_TRADE_LIMIT: u64 = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct EdgePoint {
@@ -90,7 +90,7 @@ impl BotFigures {
     pub(crate) fn record_edge_point(&mut self) {
         let last = self.edge_points.last().map_or(0, |point| point.trades);
         let own = self.won + self.lost + self.drawn;
-        if own < last + 1 + if last < DENSE_EDGE_TRADES { 0 } else { last / 20 } {
+        if own < last + 1 + if last < POINT_PER_TRADE_LIMIT { 0 } else { last / 20 } {
             return;
         }
         let intervals = self.intervals();

@@ -32,7 +32,7 @@ impl SnapshotFold {
             Box::pin(JournalFold::read_recent(reader, &run.settings)).await.map_err(to_records_error)?;
         let Some(mut fold) = fold else { return Ok(None) };
         let trades = fold.take_old_trades();
-        let told = reader.lines_by_number(&fold.past().displayed_lines()).await?;
+        let told = reader.lines_by_number(&fold.recovered().displayed_lines()).await?;
         let runs = RecordedRun::read_all(&told)?;
         let old = OldTradeFigures::new(&fold, trades);
         let mut recent = Self { fold, old, runs, risk: None };
@@ -51,7 +51,7 @@ impl SnapshotFold {
         let mut model = Model::new(run)?;
         model.is_partial = true;
         model.run_count = self.runs.len() as u64;
-        model.is_halted = self.fold.past().is_halted();
+        model.is_halted = self.fold.recovered().is_halted();
         let mut earlier = RecordedRun::read_all(&told)?.into_iter().peekable();
         let before = told.into_iter().filter(|stored| stored.seq < first);
         before.for_each(|stored| self.apply_note_or_event(&mut model, &stored));
@@ -137,7 +137,7 @@ impl SnapshotFold {
     }
 
     fn intent_origin(&self, row: &IntentRow) -> Option<IntentOrigin> {
-        let decided = self.fold.past().decisions().get(&row.approved.intent())?;
+        let decided = self.fold.recovered().decisions().get(&row.approved.intent())?;
         let run = self.runs.iter().find(|run| run.number == decided.run)?;
         IntentOrigin::new(run, decided.bot, decided.seq, decided.at)
     }
@@ -174,7 +174,7 @@ struct OldTradeFigures {
 
 impl TradeFigures {
     fn from_old_trade(old: OldTrade) -> Self {
-        let OldTrade { intent, bot, settled, edge, is_by_operator: by_person, .. } = old;
+        let OldTrade { intent, bot, settled, edge, is_settled_by_operator: by_person, .. } = old;
         Self { intent, bot, edge, settled, by_person, is_in_curves: false }
     }
 
@@ -195,7 +195,7 @@ impl OldTradeFigures {
     fn new(fold: &JournalFold, old: Vec<OldTrade>) -> Self {
         let (count, end) = (old.len(), old.last().map_or(0, |old| old.intent.number() + 1));
         let mut old: Vec<TradeFigures> = old.into_iter().map(TradeFigures::from_old_trade).collect();
-        let book = fold.past().book();
+        let book = fold.recovered().book();
         let young = || book.rows().iter().map(|row| TradeFigures::from_row(row, book));
         let counted = young().map(|young| young.edge.decision_number()).min();
         let counted = counted.or(old.iter().map(|old| old.edge.last_update() + 1).max()).unwrap_or(0);

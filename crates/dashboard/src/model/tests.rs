@@ -74,7 +74,7 @@ impl Written {
     }
 
     fn shown(&self) -> Vec<u64> {
-        self.model.trades.unfinished().map(|row| row.approved.intent().number()).collect()
+        self.model.trades.unfinished_trades().map(|row| row.approved.intent().number()).collect()
     }
 
     fn limits(&self) -> Value {

@@ -82,7 +82,7 @@ impl RetainedTrades {
     }
 
     /// Returns the unfinished trades, oldest first. Excludes orders that probably did not open a trade.
-    pub(crate) fn unfinished(&self) -> impl Iterator<Item = &IntentRow> {
+    pub(crate) fn unfinished_trades(&self) -> impl Iterator<Item = &IntentRow> {
         let rows = self.unfinished.iter().filter_map(|intent| self.book.row(*intent));
         rows.filter(|row| row.state != IntentState::NotOpened)
     }

@@ -196,7 +196,7 @@ pub(crate) async fn trades(
         reader.close().await;
         let read = read.map_err(|error| to_failure(&error.into()))?;
         page.trades.extend(read.trades);
-        page.before = read.next_before;
+        page.before = read.next_cursor;
     }
     Ok(Json(page))
 }
@@ -288,11 +288,12 @@ async fn read_explanation(serving: &Server, asked: Lookup) -> Result<Value, AppE
     let contents = read_recent(&mut reader).await?;
     let read = match asked {
         Lookup::Trade(name) => {
-            let asked = TradeRequest { name: &name, registry: &watched.registry, is_unlimited: false };
+            let asked = TradeRequest { name: &name, registry: &watched.registry, is_replay_unlimited: false };
             to_json(&read_trade(&mut reader, &contents, &asked).await?)
         }
         Lookup::Moment(query) => {
-            let asked = MomentRequest { query: &query, registry: &watched.registry, is_unlimited: false };
+            let asked =
+                MomentRequest { query: &query, registry: &watched.registry, is_replay_unlimited: false };
             to_json(&read_moment(&mut reader, &contents, &asked).await?)
         }
     };

@@ -34,7 +34,7 @@ pub(crate) async fn check_origin(
     request: Request,
     next: Next,
 ) -> Response {
-    if let Some(problem) = reason_to_reject(&serving, request.method(), request.headers()) {
+    if let Some(problem) = rejection_reason(&serving, request.method(), request.headers()) {
         return add_security_headers(Failure::new(StatusCode::FORBIDDEN, problem).into_response());
     }
     let answered = tokio::time::timeout(RESPONSE_TIMEOUT, next.run(request)).await;
@@ -42,7 +42,7 @@ pub(crate) async fn check_origin(
     add_security_headers(answered.unwrap_or_else(late))
 }
 
-fn reason_to_reject(serving: &Server, method: &Method, headers: &HeaderMap) -> Option<&'static str> {
+fn rejection_reason(serving: &Server, method: &Method, headers: &HeaderMap) -> Option<&'static str> {
     let text = |name: &HeaderName| {
         headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("?")).collect::<Vec<_>>()
     };

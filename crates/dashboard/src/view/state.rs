@@ -266,7 +266,7 @@ pub(crate) fn build_run(model: &mut Model, now: Option<Millis>, is_reading: bool
     let model = &*model;
     let trading = model.run.trading;
     let seconds = model.session().second_trades().iter();
-    let doubts = model.trades.unfinished().filter(|row| row.state == IntentState::InDoubt);
+    let doubts = model.trades.unfinished_trades().filter(|row| row.state == IntentState::InDoubt);
     Run {
         number: model.run.number,
         runs: model.run_count,
@@ -275,7 +275,7 @@ pub(crate) fn build_run(model: &mut Model, now: Option<Millis>, is_reading: bool
         seq: model.seq(),
         last_event,
         money: build_account(model),
-        open: model.trades.unfinished().filter_map(|row| model.trades.trade_line(row)).collect(),
+        open: model.trades.unfinished_trades().filter_map(|row| model.trades.trade_line(row)).collect(),
         in_doubt: doubts.map(|row| row.approved.intent().number()).collect(),
         second_trades: seconds
             .map(|second| {
@@ -319,8 +319,9 @@ fn build_account(model: &Model) -> Money {
 fn build_bots(model: &mut Model, now: Millis, is_reading: bool) -> Vec<Bot> {
     let verdicts = model.verdict_lines(is_reading);
     let scale = model.session().money_scale();
-    let open =
-        |place: usize| model.trades.unfinished().filter(|row| row.approved.bot().index() == place).count();
+    let open = |place: usize| {
+        model.trades.unfinished_trades().filter(|row| row.approved.bot().index() == place).count()
+    };
     let settings = model.run.settings.bots.iter().zip(&model.bots).enumerate();
     let line = |(place, (settings, figures)): (usize, (&BotSettings, &BotFigures))| {
         let id = BotId::new(place);

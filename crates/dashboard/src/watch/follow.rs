@@ -3,7 +3,7 @@
 use super::SharedState;
 use crate::model::{LineEffect, Model, SnapshotFold};
 use candlewick_journal::{Holder, JournalError, LeaseTerms, LineKind, Reader, StoredLine};
-use candlewick_records::{RUN_NUMBER_BETWEEN_RUNS, RecordedRun, RecordsError, is_candle};
+use candlewick_records::{NO_RUN, RecordedRun, RecordsError, is_candle};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -169,14 +169,14 @@ const SEARCH_LINES: u32 = 500;
 async fn read_last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError> {
     let head = reader.head().await?.seq;
     let end = reader.lines(head.saturating_sub(u64::from(SEARCH_LINES) - 1).max(1), SEARCH_LINES).await?;
-    let last = end.iter().rev().map(|stored| stored.line.run).find(|run| *run != RUN_NUMBER_BETWEEN_RUNS);
+    let last = end.iter().rev().map(|stored| stored.line.run).find(|run| *run != NO_RUN);
     let last = last.ok_or(RecordsError::NoRun)?;
     // Run numbers ascend, so a binary search finds the first line of the run.
     let (mut low, mut high) = (1, head);
     while low < high {
         let middle = low + (high - low) / 2;
         let there = reader.lines(middle, SEARCH_LINES).await?;
-        let run = there.iter().map(|stored| stored.line.run).find(|run| *run != RUN_NUMBER_BETWEEN_RUNS);
+        let run = there.iter().map(|stored| stored.line.run).find(|run| *run != NO_RUN);
         if run.is_none_or(|run| run >= last) {
             high = middle;
         } else {

@@ -101,7 +101,7 @@ impl BotLimits {
 pub(super) fn check_max_open_trades(proposal: &Proposal<'_>, view: RiskView<'_>) -> Ruling {
     let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
     let most = limits.max_open_trades;
-    refuse_if(most > 0 && view.intents.trade_count_of(proposal.bot) >= most)
+    refuse_if(most > 0 && view.intents.bot_trade_count(proposal.bot) >= most)
 }
 
 #[inline]
@@ -116,7 +116,7 @@ pub(super) fn check_daily_loss_limit(proposal: &Proposal<'_>, view: RiskView<'_>
     let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
     let Some(most) = limits.daily_loss_limit.amount_at(view.ledger.day_equity()) else { return Ruling::Pass };
     let profit = view.state.bot_tally(proposal.bot).day_profit;
-    refuse_if(profit - view.intents.total_stake_of(proposal.bot) - proposal.stake < -most)
+    refuse_if(profit - view.intents.bot_total_stake(proposal.bot) - proposal.stake < -most)
 }
 
 #[inline]
@@ -128,7 +128,7 @@ pub(super) fn check_daily_profit_target(proposal: &Proposal<'_>, view: RiskView<
 
 #[inline]
 pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: RiskView<'_>) -> Ruling {
-    if !view.limits.session.is_on {
+    if !view.limits.session.is_enabled {
         return Ruling::Pass;
     }
     let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
@@ -136,12 +136,12 @@ pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: RiskView<'
         return Ruling::Pass;
     };
     let profit = view.state.bot_tally(proposal.bot).session_profit;
-    refuse_if(profit - view.intents.total_stake_of(proposal.bot) - proposal.stake < -most)
+    refuse_if(profit - view.intents.bot_total_stake(proposal.bot) - proposal.stake < -most)
 }
 
 #[inline]
 pub(super) fn check_session_profit_target(proposal: &Proposal<'_>, view: RiskView<'_>) -> Ruling {
-    if !view.limits.session.is_on {
+    if !view.limits.session.is_enabled {
         return Ruling::Pass;
     }
     let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };

@@ -53,7 +53,7 @@ impl Lateness {
 impl Rule {
     /// Returns the rejection text, with the lateness inserted if the rule is `LateSignal`.
     #[must_use]
-    pub fn with_lateness(self, text: String, lateness: Lateness) -> String {
+    pub fn add_lateness(self, text: String, lateness: Lateness) -> String {
         match text.strip_suffix(')').filter(|_| self == Self::LateSignal) {
             Some(open) => format!("{open}: {lateness})"),
             None => text,
@@ -141,7 +141,7 @@ mod tests {
             let judged = Millis::new(1_000_000 + age_ms);
             let lateness = Lateness::new((Millis::new(1_000_000), judged), Millis::new(interval_ms), risk);
             assert_eq!(lateness.to_string(), expected);
-            let words = |rule: Rule| rule.with_lateness(rule.describe(), lateness);
+            let words = |rule: Rule| rule.add_lateness(rule.describe(), lateness);
             assert_eq!(words(Rule::LateSignal), format!("late signal (LateSignal: {expected})"));
             assert_eq!(words(Rule::InFlight), Rule::InFlight.describe());
         }

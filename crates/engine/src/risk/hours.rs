@@ -143,7 +143,7 @@ impl DayStart {
     }
 
     /// Returns the start of the day that contains `at`, and the start of the next day.
-    pub fn day_of(self, at: Millis) -> (Millis, Millis) {
+    pub fn day_bounds(self, at: Millis) -> (Millis, Millis) {
         if self.timezone == Tz::UTC {
             // Fast path: all UTC days have the same length, and long backtests ask for many days.
             let time = Millis::from_seconds(i64::from(self.time.num_seconds_from_midnight()));
@@ -290,7 +290,7 @@ mod tests {
             ("00:00", "Europe/London", "10-25T12:00:00", "10-24T23:00", "10-26T00:00"),
             ("01:30", "Europe/London", "03-29T12:00:00", "03-29T01:00", "03-30T00:30"),
         ] {
-            let day = DayStart::new(start, zone, "risk").unwrap().day_of(at(&format!("2026-{moment}Z")));
+            let day = DayStart::new(start, zone, "risk").unwrap().day_bounds(at(&format!("2026-{moment}Z")));
             let expected = [begin, end].map(|edge| at(&format!("2026-{edge}:00Z")));
             assert_eq!([day.0, day.1], expected, "{start} {zone} {moment}");
         }
@@ -320,7 +320,7 @@ mod tests {
             minutes in 0_u32..1_440,
         ) {
             let start = format!("{:02}:{:02}", minutes / 60, minutes % 60);
-            let day = |timezone| DayStart::new(&start, timezone, "risk").unwrap().day_of(Millis::new(at));
+            let day = |timezone| DayStart::new(&start, timezone, "risk").unwrap().day_bounds(Millis::new(at));
             prop_assert_eq!(day("UTC"), day("Etc/UTC"));
         }
     }
@@ -349,7 +349,7 @@ mod tests {
         // 10^8 days after 1970 is the year 275,760, for which zones have no rules.
         let (start, day) =
             (Millis::DAY * 100_000_000, DayStart::new("17:00", "America/New_York", "risk").unwrap());
-        assert_eq!(day.day_of(start + Millis::HOUR), (start, start + Millis::DAY));
+        assert_eq!(day.day_bounds(start + Millis::HOUR), (start, start + Millis::DAY));
     }
 
     #[test]

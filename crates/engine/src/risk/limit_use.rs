@@ -86,8 +86,8 @@ pub(crate) fn bot_limit_usage(
     let Some(own) = limits.bot_limits(bot) else { return Vec::new() };
     let tally = state.bot_tally(bot);
     // Open trades count as lost until they settle.
-    let day_loss = intents.total_stake_of(bot) - tally.day_profit;
-    let (session, session_loss) = (state.session, intents.total_stake_of(bot) - tally.session_profit);
+    let day_loss = intents.bot_total_stake(bot) - tally.day_profit;
+    let (session, session_loss) = (state.session, intents.bot_total_stake(bot) - tally.session_profit);
     let (today, most_today) = (tally.trades_today as usize, own.max_trades_per_day as usize);
     let (losses, most_losses) = (tally.losses as usize, own.max_loss_streak as usize);
     let money = |rule, used, bound: AmountOrPercent| {
@@ -97,7 +97,7 @@ pub(crate) fn bot_limit_usage(
         LimitUsage::from_money(rule, used, bound.amount_at(session.equity)?)
     };
     [
-        LimitUsage::from_count(Rule::BotMaxOpenTrades, intents.trade_count_of(bot), own.max_open_trades),
+        LimitUsage::from_count(Rule::BotMaxOpenTrades, intents.bot_trade_count(bot), own.max_open_trades),
         LimitUsage::from_count(Rule::BotMaxTradesPerDay, today, most_today),
         money(Rule::BotDailyLossLimit, day_loss, own.daily_loss_limit),
         money(Rule::BotDailyProfitTarget, tally.day_profit, own.daily_profit_target),
@@ -121,7 +121,7 @@ pub(super) fn remaining_bot_loss(rule: Rule, bot: BotId, view: RiskView<'_>) -> 
         }
         _ => return None,
     };
-    Some(most + profit - intents.total_stake_of(bot))
+    Some(most + profit - intents.bot_total_stake(bot))
 }
 
 #[cfg(test)]

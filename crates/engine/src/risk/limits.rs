@@ -226,8 +226,8 @@ impl Limits {
         !(is_shallow && is_exact) && self.max_drawdown_amount(peak).is_some_and(|most| fall > most)
     }
 
-    pub(crate) fn day_of(&self, at: Millis) -> (Millis, Millis) {
-        self.day_start.day_of(at)
+    pub(crate) fn day_bounds(&self, at: Millis) -> (Millis, Millis) {
+        self.day_start.day_bounds(at)
     }
 }
 

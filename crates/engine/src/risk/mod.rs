@@ -46,7 +46,7 @@ pub(crate) use limits::Limits;
 pub(crate) use payouts::PayoutProbe;
 pub(crate) use refusal::{Refusal, describe_refusal, refusals, refused_until, stopping_rule};
 pub(crate) use state::RiskState;
-pub(crate) use state::carried::{PayoutNeedChange, incompatible_setting};
+pub(crate) use state::carried::{PayoutRequirementChange, incompatible_setting};
 
 use crate::intent::{IntentCounts, Intents};
 use crate::ledger::Ledger;

@@ -105,7 +105,7 @@ pub fn pause_after(
         };
         let mut state = PauseState::default();
         for trade in ended.iter().filter(counts) {
-            let (_, day_end) = day.day_of(trade.at);
+            let (_, day_end) = day.day_bounds(trade.at);
             let one = SymbolId::new(0)?;
             state.count_outcome(&[*pause], (BotId::FIRST, one), trade.outcome, (trade.at, day_end));
         }

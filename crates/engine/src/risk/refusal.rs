@@ -70,9 +70,9 @@ pub(crate) fn describe_refusal(
                 format_seconds(limits.max_clock_skew)
             )
         }
-        Rule::MinPayout => min_payout_figures(proposal, view),
-        Rule::StakeBounds => stake_figures(proposal, view, scale),
-        _ => limit_figures(rule, proposal, view, scale),
+        Rule::MinPayout => describe_min_payout(proposal, view),
+        Rule::StakeBounds => describe_stake_bounds(proposal, view, scale),
+        _ => describe_limit_usage(rule, proposal, view, scale),
     }
 }
 
@@ -81,7 +81,12 @@ fn refuses_both_directions(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'
     directions.into_iter().all(|direction| rule.refuses(&Proposal { direction, ..*proposal }, view))
 }
 
-fn limit_figures(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>, scale: MoneyScale) -> String {
+fn describe_limit_usage(
+    rule: Rule,
+    proposal: &Proposal<'_>,
+    view: RiskView<'_>,
+    scale: MoneyScale,
+) -> String {
     let parts = (view.ledger, view.intents, view.state);
     let all = limit_usage(view.limits, parts, proposal.at);
     let own = bot_limit_usage(proposal.bot, view.limits, parts);
@@ -93,7 +98,7 @@ fn limit_figures(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>, scale:
     used.map_or_else(String::new, |used| format!("{} of {}", text(used.used), text(used.limit)))
 }
 
-fn min_payout_figures(proposal: &Proposal<'_>, view: RiskView<'_>) -> String {
+fn describe_min_payout(proposal: &Proposal<'_>, view: RiskView<'_>) -> String {
     let Some(least) = view.limits.min_payout(proposal.symbol) else { return String::new() };
     match view.state.payout(proposal.symbol, proposal.at, view.limits.payout_max_age) {
         Some(payout) => format!("the payout {payout} % is below the minimum of {least} %"),
@@ -101,7 +106,7 @@ fn min_payout_figures(proposal: &Proposal<'_>, view: RiskView<'_>) -> String {
     }
 }
 
-fn stake_figures(proposal: &Proposal<'_>, view: RiskView<'_>, scale: MoneyScale) -> String {
+fn describe_stake_bounds(proposal: &Proposal<'_>, view: RiskView<'_>, scale: MoneyScale) -> String {
     let RiskView { limits, ledger, .. } = view;
     let stake = scale.format(proposal.stake);
     if proposal.stake < limits.minimum_stake {
@@ -138,7 +143,7 @@ fn remaining_amount(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> 
 
 fn pending_stakes(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> Money {
     match rule {
-        Rule::BotDailyLossLimit | Rule::BotSessionLossLimit => view.intents.total_stake_of(proposal.bot),
+        Rule::BotDailyLossLimit | Rule::BotSessionLossLimit => view.intents.bot_total_stake(proposal.bot),
         _ => view.ledger.open_stakes(),
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A risk rule that can reject a signal. Rules are checked in the order of [`Rule::ALL`].
-/// The hash of a rejection contains the rule's number ([`Self::hash_number`]), so the number must never change. A new
+/// The hash of a rejection contains the rule's number ([`Self::number_in_hash`]), so the number must never change. A new
 /// rule gets the next free number, whatever its position in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Rule {
@@ -90,7 +90,7 @@ impl Rule {
     /// Returns the number that stands for the rule in the hash of a rejection. The per-symbol limit has the number of
     /// [`Self::MaxOpenTrades`], which covered both limits in earlier versions. Hashes of earlier runs thus stay valid.
     #[inline]
-    pub(crate) const fn hash_number(self) -> u8 {
+    pub(crate) const fn number_in_hash(self) -> u8 {
         match self {
             Self::MaxOpenTradesPerSymbol => Self::MaxOpenTrades as u8,
             rule => rule as u8,
@@ -233,30 +233,46 @@ impl Rule {
                 format_count("cooldown_after_loss_s", risk.cooldown_after_loss_s),
                 format_count("cooldown_after_losses_s", risk.cooldown_after_losses_s),
             ],
-            Self::DailyLossLimit => {
-                money("daily_loss_limit", risk.daily_loss_limit, risk.daily_loss_limit_percent)
-            }
-            Self::DailyProfitTarget => {
-                money("daily_profit_target", risk.daily_profit_target, risk.daily_profit_target_percent)
-            }
-            Self::SessionLossLimit => {
-                money("session.loss_limit", session.loss_limit, session.loss_limit_percent)
-            }
-            Self::SessionProfitTarget => {
-                money("session.profit_target", session.profit_target, session.profit_target_percent)
-            }
-            Self::BotDailyLossLimit => {
-                money("daily_loss_limit", own.daily_loss_limit, own.daily_loss_limit_percent)
-            }
-            Self::BotDailyProfitTarget => {
-                money("daily_profit_target", own.daily_profit_target, own.daily_profit_target_percent)
-            }
-            Self::BotSessionLossLimit => {
-                money("session_loss_limit", own.session_loss_limit, own.session_loss_limit_percent)
-            }
-            Self::BotSessionProfitTarget => {
-                money("session_profit_target", own.session_profit_target, own.session_profit_target_percent)
-            }
+            Self::DailyLossLimit => format_amount_and_percent(
+                "daily_loss_limit",
+                risk.daily_loss_limit,
+                risk.daily_loss_limit_percent,
+            ),
+            Self::DailyProfitTarget => format_amount_and_percent(
+                "daily_profit_target",
+                risk.daily_profit_target,
+                risk.daily_profit_target_percent,
+            ),
+            Self::SessionLossLimit => format_amount_and_percent(
+                "session.loss_limit",
+                session.loss_limit,
+                session.loss_limit_percent,
+            ),
+            Self::SessionProfitTarget => format_amount_and_percent(
+                "session.profit_target",
+                session.profit_target,
+                session.profit_target_percent,
+            ),
+            Self::BotDailyLossLimit => format_amount_and_percent(
+                "daily_loss_limit",
+                own.daily_loss_limit,
+                own.daily_loss_limit_percent,
+            ),
+            Self::BotDailyProfitTarget => format_amount_and_percent(
+                "daily_profit_target",
+                own.daily_profit_target,
+                own.daily_profit_target_percent,
+            ),
+            Self::BotSessionLossLimit => format_amount_and_percent(
+                "session_loss_limit",
+                own.session_loss_limit,
+                own.session_loss_limit_percent,
+            ),
+            Self::BotSessionProfitTarget => format_amount_and_percent(
+                "session_profit_target",
+                own.session_profit_target,
+                own.session_profit_target_percent,
+            ),
             Self::RefusedByVenue => {
                 let first = format_count("refused_by_venue_pause_s", risk.refused_by_venue_pause_s);
                 vec![first.map(|first| format!("{first}, doubled after each further decline"))]
@@ -297,7 +313,7 @@ fn format_percent(key: &str, percent: f64) -> Option<String> {
     (percent > 0.0).then(|| format!("{key} = {percent}"))
 }
 
-fn money(key: &str, most: Decimal, share: f64) -> Vec<Option<String>> {
+fn format_amount_and_percent(key: &str, most: Decimal, share: f64) -> Vec<Option<String>> {
     vec![format_amount(key, most), format_percent(&format!("{key}_percent"), share)]
 }
 

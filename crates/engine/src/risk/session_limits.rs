@@ -47,7 +47,7 @@ pub(crate) struct SessionLimits {
     pub(crate) loss_limit: AmountOrPercent,
     pub(super) profit_target: AmountOrPercent,
     of: SessionSpan,
-    pub(crate) is_on: bool,
+    pub(crate) is_enabled: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,20 +85,20 @@ impl SessionLimits {
             loss_limit: bound((own.loss_limit, own.loss_limit_percent), "loss_limit")?,
             profit_target: bound((own.profit_target, own.profit_target_percent), "profit_target")?,
             of: settings.of,
-            is_on: !settings.is_none() || bots.values().any(BotLimitSettings::has_session_limit),
+            is_enabled: !settings.is_none() || bots.values().any(BotLimitSettings::has_session_limit),
         })
     }
 
     pub(crate) fn is_per_trading_window(&self) -> bool {
-        self.is_on && self.of == SessionSpan::Hours
+        self.is_enabled && self.of == SessionSpan::Hours
     }
 
     pub(crate) fn is_per_run(&self) -> bool {
-        self.is_on && self.of == SessionSpan::Run
+        self.is_enabled && self.of == SessionSpan::Run
     }
 
     pub(crate) fn has_same_sessions(&self, other: &Self) -> bool {
-        (self.is_on, self.of) == (other.is_on, other.of)
+        (self.is_enabled, self.of) == (other.is_enabled, other.of)
     }
 }
 
@@ -127,7 +127,7 @@ impl SessionTally {
 }
 
 pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: RiskView<'_>) -> Ruling {
-    if !view.limits.session.is_on {
+    if !view.limits.session.is_enabled {
         return Ruling::Pass;
     }
     let session = view.state.session;
@@ -137,7 +137,7 @@ pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: RiskView<'
 }
 
 pub(super) fn check_session_profit_target(_proposal: &Proposal<'_>, view: RiskView<'_>) -> Ruling {
-    if !view.limits.session.is_on {
+    if !view.limits.session.is_enabled {
         return Ruling::Pass;
     }
     let session = view.state.session;

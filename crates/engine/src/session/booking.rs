@@ -185,18 +185,18 @@ impl Session {
     pub(super) fn handle_due_time(&mut self, now: Millis) {
         let stakes = self.intents.release_expired_stakes(now);
         self.ledger.release(stakes);
-        self.begin_session_of_hours(now);
+        self.begin_trading_window_session(now);
         self.next_release = self.next_due_time();
     }
 
     pub(super) fn begin_day(&mut self, at: Millis) -> Millis {
-        let (start, end) = self.limits.day_of(at);
+        let (start, end) = self.limits.day_bounds(at);
         self.ledger.open_day(end);
         self.state.open_day(start);
         start
     }
 
-    pub(super) fn open_day(&mut self, at: Millis, actions: &mut Vec<Action>) {
+    pub(super) fn begin_day_with_action(&mut self, at: Millis, actions: &mut Vec<Action>) {
         let start = self.begin_day(at);
         actions.push(Action::DayOpened { start, equity: self.ledger.equity() });
     }

@@ -36,7 +36,7 @@ impl Session {
             RecordedEntry::Refuse | RecordedEntry::Verdict => {}
             RecordedEntry::Open(approved) => {
                 self.save_checkpoint(approved.decision_time());
-                self.recall_open(approved.terms());
+                self.recall_trade(approved.terms());
                 self.record_entry(HistoryEntry::Open(*approved.terms()));
             }
             RecordedEntry::DayOpened { start } => {
@@ -52,7 +52,7 @@ impl Session {
         }
     }
 
-    pub(super) fn recall_open(&mut self, terms: &OrderTerms) {
+    pub(super) fn recall_trade(&mut self, terms: &OrderTerms) {
         let at = terms.decision_time();
         self.intents.add_in_flight(terms, nominal_close(terms.expiry(), self.order_time(terms)));
         self.state.count_trade(&self.limits, at);

@@ -262,7 +262,7 @@ impl Session {
         match entry {
             HistoryEntry::Run(header) => self.resume_run(header),
             HistoryEntry::Event(event) => self.recall_event(event),
-            HistoryEntry::Open(terms) => self.recall_open(terms),
+            HistoryEntry::Open(terms) => self.recall_trade(terms),
             HistoryEntry::Day(start) => self.recall_day(*start),
             HistoryEntry::Reload(event, limits) => {
                 debug_assert_eq!(event.kind, EventKind::Control { control: Control::Reload });

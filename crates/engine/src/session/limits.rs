@@ -56,13 +56,13 @@ impl Session {
         self.max_open_trades = self.limits.open_trade_cap(symbols.len());
     }
 
-    pub(super) fn begin_session_of_run(&mut self) {
+    pub(super) fn begin_run_session(&mut self) {
         if self.limits.session.is_per_run() {
             self.state.begin_session(self.ledger.session_baseline(), None);
         }
     }
 
-    pub(super) fn begin_session_of_hours(&mut self, now: Millis) {
+    pub(super) fn begin_trading_window_session(&mut self, now: Millis) {
         if self.limits.session.is_per_trading_window() && now >= self.state.session.end() {
             let end = self.limits.session_end(now);
             self.state.begin_session(self.ledger.session_baseline(), Some(end));
@@ -70,28 +70,28 @@ impl Session {
     }
 
     pub(super) fn resume_session(&mut self) {
-        if self.limits.session.is_on {
+        if self.limits.session.is_enabled {
             self.state.restart_session(self.ledger.session_baseline());
         }
     }
 
     #[inline]
     pub(super) fn add_session_profit(&mut self, bot: BotId, profit: Money) {
-        if self.limits.session.is_on {
+        if self.limits.session.is_enabled {
             self.state.add_session_profit(bot, profit);
         }
     }
 
     pub(super) fn deposit(&mut self, amount: Money) {
         self.ledger.deposit(amount);
-        if self.limits.session.is_on {
+        if self.limits.session.is_enabled {
             self.state.session.equity += amount;
         }
     }
 
-    pub(super) fn record_difference(&mut self, amount: Money) {
+    pub(super) fn record_wallet_difference(&mut self, amount: Money) {
         self.ledger.record_wallet_difference(amount);
-        if self.limits.session.is_on {
+        if self.limits.session.is_enabled {
             self.state.session.lower_initial_shortage(self.ledger.shortage());
         }
     }

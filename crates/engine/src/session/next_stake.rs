@@ -28,7 +28,7 @@ impl Session {
     #[inline]
     fn cap_stake(&self, bot: &Bot, stake: Money) -> Money {
         match self.stake_cap_for(bot) {
-            Some(most) if stake > most => self.fit_below_cap(most, bot, stake),
+            Some(most) if stake > most => self.fit_stake_below_cap(most, bot, stake),
             _ => stake,
         }
     }
@@ -68,7 +68,7 @@ impl Session {
     }
 
     #[inline(never)]
-    fn fit_below_cap(&self, most: Money, bot: &Bot, stake: Money) -> Money {
+    fn fit_stake_below_cap(&self, most: Money, bot: &Bot, stake: Money) -> Money {
         let first = || self.limits.round_down_to_step(bot.stake.first(self.stake_context()));
         let stake = if bot.restarts_ladder() { first() } else { stake };
         if self.limits.cap_stakes { stake.min(most) } else { stake }

@@ -45,7 +45,7 @@ impl Session {
 
     /// Describes the values that a rule would compare for a signal of a bot at the time `at`.
     /// Returns an empty text if the rule does not compare numbers.
-    pub fn rule_figures(&self, rule: Rule, bot: BotId, at: Millis) -> String {
+    pub fn describe_rule_values(&self, rule: Rule, bot: BotId, at: Millis) -> String {
         if bot.index() >= self.bots.len() {
             return String::new();
         }
@@ -193,7 +193,7 @@ impl Session {
     fn find_violated_bound(&self, id: BotId, stake: Money) -> Option<(StakeBound, Money)> {
         let Self { limits, ledger, intents, .. } = self;
         // The end of an open trade may change the bot's stake and the balance.
-        if intents.trade_count_of(id) > 0 {
+        if intents.bot_trade_count(id) > 0 {
             return None;
         }
         let (free, equity) = (ledger.free_balance(), ledger.equity());

@@ -1,6 +1,6 @@
 //! Handles the stored candles of a backtest in batches. Each bot has its own position in the candles.
 
-use super::tournament::Tournament;
+use super::tournament::TournamentTree;
 use super::{Moment, Session};
 use crate::bot::Bot;
 use crate::{Action, BotId, Origin, SeriesId, SymbolId};
@@ -22,7 +22,7 @@ const MAX_SIGNALS: usize = 8;
 pub struct StoredCandles<'a> {
     series: Vec<&'a [Candle]>,
     readers: Vec<BotCandleReader>,
-    turns: Tournament,
+    turns: TournamentTree,
     shown: u64,
 }
 
@@ -65,7 +65,7 @@ impl<'a> StoredCandles<'a> {
                 });
             }
         }
-        let turns = Tournament::new(readers.iter().map(|reader| reader.next_close(&series)));
+        let turns = TournamentTree::new(readers.iter().map(|reader| reader.next_close(&series)));
         Self { series, readers, turns, shown: 0 }
     }
 
@@ -75,7 +75,7 @@ impl<'a> StoredCandles<'a> {
     }
 
     /// Returns the number of candles seen by the first bot of each series, summed over all series.
-    pub const fn shown_candle_count(&self) -> u64 {
+    pub const fn processed_candle_count(&self) -> u64 {
         self.shown
     }
 
@@ -86,9 +86,9 @@ impl<'a> StoredCandles<'a> {
         let reader = &mut self.readers[place];
         reader.answer_index += 1;
         if reader.current_signal().is_none() {
-            self.shown += reader.show_candles(bot, self.series[reader.series.index()], until);
+            self.shown += reader.feed_candles(bot, self.series[reader.series.index()], until);
         }
-        let turn = reader.turn_time(&self.series);
+        let turn = reader.next_turn_time(&self.series);
         self.turns.change_first(turn);
     }
 
@@ -101,7 +101,7 @@ impl<'a> StoredCandles<'a> {
     fn end_turn(&mut self, place: usize) {
         let reader = &mut self.readers[place];
         reader.answer_index += 1;
-        let turn = reader.turn_time(&self.series);
+        let turn = reader.next_turn_time(&self.series);
         self.turns.change_first(turn);
     }
 }
@@ -112,7 +112,7 @@ impl BotCandleReader {
         self.answers.get(self.answer_index).map(|answer| &answer.signal)
     }
 
-    fn show_candles(&mut self, bot: &mut Bot, candles: &[Candle], until: Option<Millis>) -> u64 {
+    fn feed_candles(&mut self, bot: &mut Bot, candles: &[Candle], until: Option<Millis>) -> u64 {
         self.answers.clear();
         self.answer_index = 0;
         let before = self.shown;
@@ -122,7 +122,7 @@ impl BotCandleReader {
             rest = &rest[..count_closing_before(rest, self.length, until)];
         }
         while !rest.is_empty() && self.answers.len() < self.max_signals {
-            let shown = bot.on_candles_ahead(rest, self.max_signals, &mut self.answers);
+            let shown = bot.on_candles_past_signals(rest, self.max_signals, &mut self.answers);
             self.shown += shown;
             rest = &rest[shown..];
         }
@@ -130,7 +130,7 @@ impl BotCandleReader {
     }
 
     #[inline]
-    fn turn_time(&self, series: &[&[Candle]]) -> Millis {
+    fn next_turn_time(&self, series: &[&[Candle]]) -> Millis {
         let answer = self.answers.get(self.answer_index);
         answer.map_or_else(|| self.next_close(series), |answer| answer.candle_time + self.length)
     }
@@ -190,7 +190,7 @@ impl Session {
             let bot = reader.bot;
             let mut is_end = false;
             if let Some(signal) = reader.current_signal() {
-                self.pass_time_until(candles, at + Millis::new(1), actions);
+                self.advance_time_until(candles, at + Millis::new(1), actions);
                 let moment = Moment { at, received: at, last_close: at, origin: Origin::Live };
                 let is_approved = self.decide(bot, signal, moment, actions);
                 is_end = is_approved || actions.len() >= MAX_BATCH_ACTIONS;
@@ -205,7 +205,7 @@ impl Session {
                 return BatchEnd::ActionsAt(at);
             }
         }
-        self.pass_time_until(candles, until, actions);
+        self.advance_time_until(candles, until, actions);
         BatchEnd::Reached
     }
 
@@ -217,14 +217,19 @@ impl Session {
     }
 
     #[inline]
-    fn pass_time_until(&mut self, candles: &StoredCandles<'_>, until: Millis, actions: &mut Vec<Action>) {
+    fn advance_time_until(&mut self, candles: &StoredCandles<'_>, until: Millis, actions: &mut Vec<Action>) {
         if self.ledger.day_end.min(self.next_release) < until {
-            self.pass_days_until(candles, until, actions);
+            self.handle_due_times_until(candles, until, actions);
         }
     }
 
     #[inline(never)]
-    fn pass_days_until(&mut self, candles: &StoredCandles<'_>, until: Millis, actions: &mut Vec<Action>) {
+    fn handle_due_times_until(
+        &mut self,
+        candles: &StoredCandles<'_>,
+        until: Millis,
+        actions: &mut Vec<Action>,
+    ) {
         loop {
             let due = self.ledger.day_end.min(self.next_release);
             // Candles far ahead are not read, because they are not in a CPU cache yet.

@@ -107,7 +107,7 @@ impl TrialSession {
     /// `outcome` receives the index of the signal's candle and the terms of the order. `after` is the number of candles
     /// before the settlement of the previous trade, and that settlement. Signals on these candles are suppressed.
     #[inline]
-    pub fn show_candles(
+    pub fn feed_candles(
         &mut self,
         after: Option<(usize, &Settlement)>,
         candles: &[Candle],
@@ -130,7 +130,7 @@ impl TrialSession {
 
     /// Passes candles to the bot and returns the number of signals. Call this only while all signals would be rejected.
     pub fn suppress_signals(&mut self, candles: &[Candle]) -> u64 {
-        self.session.bots[BotId::FIRST.index()].on_candles_suppressed(candles)
+        self.session.bots[BotId::FIRST.index()].on_candles_without_signals(candles)
     }
 
     /// Returns whether the maximum number of open trades is reached for the bot's symbol.
@@ -168,7 +168,7 @@ impl TrialSession {
             session.begin_trade(&proposal, probe);
             return Ok(BookedTrade::Pending(terms));
         };
-        self.book_with_result(&proposal, probe, &precomputed);
+        self.book_settled_trade(&proposal, probe, &precomputed);
         let (direction, decision_time) = (proposal.direction, proposal.at);
         let PrecomputedOutcome { outcome, profit, settled_at, .. } = precomputed;
         let settlement = Settlement { direction, decision_time, outcome, profit };
@@ -178,7 +178,12 @@ impl TrialSession {
     /// Books a trade and its result. The stake is not reserved, because nothing would read the reservation.
     #[allow(clippy::inline_always, reason = "its arguments stay out of memory: see docs/performance.md")]
     #[inline(always)]
-    fn book_with_result(&mut self, proposal: &Proposal<'_>, probe: PayoutProbe, known: &PrecomputedOutcome) {
+    fn book_settled_trade(
+        &mut self,
+        proposal: &Proposal<'_>,
+        probe: PayoutProbe,
+        known: &PrecomputedOutcome,
+    ) {
         let (bot, symbol) = (proposal.bot, proposal.symbol);
         let PrecomputedOutcome { answered_at, payout, settled_at, outcome, profit } = *known;
         let id = self.session.intents.take_next_id();

@@ -33,7 +33,7 @@ impl Session {
     }
 
     pub(super) fn resume_run(&mut self, header: &Header) {
-        self.begin_session_of_run();
+        self.begin_run_session();
         let named = header.settings.pointer("/session/bots").and_then(Value::as_array);
         let named: Vec<(&str, Value)> = (named.into_iter().flatten().enumerate())
             .map(|(index, bot)| (bot["name"].as_str().unwrap_or_default(), bot_identity(header, bot, index)))
@@ -74,12 +74,12 @@ impl Session {
     }
 
     /// Returns the share of alpha for the joint verdict on the trades of all bots.
-    /// The share is 0 without a joint verdict ([`AlphaBudget::weight_of_all_bots`]).
-    pub fn weight_of_all_bots(&self) -> f64 {
+    /// The share is 0 without a joint verdict ([`AlphaBudget::joint_verdict_weight`]).
+    pub fn joint_verdict_weight(&self) -> f64 {
         if self.shared.budget == AlphaBudget::default() {
-            return AlphaBudget::for_first_run(self.names.iter().map(String::as_str)).weight_of_all_bots();
+            return AlphaBudget::for_first_run(self.names.iter().map(String::as_str)).joint_verdict_weight();
         }
-        self.shared.budget.weight_of_all_bots()
+        self.shared.budget.joint_verdict_weight()
     }
 
     /// Returns the names of the bots whose verdict forbids trades, because an edge is ruled out or no longer held.

@@ -93,7 +93,7 @@ fn shown_of_fifty(seed: u64) -> [usize; 2] {
         );
     }
     assert!(session.verdicts().all(|verdict| (verdict.edge_test().goal() - 51.0 * 20.0).abs() < 1e-9));
-    assert_eq!(session.weight_of_all_bots(), 1.0 / 51.0);
+    assert_eq!(session.joint_verdict_weight(), 1.0 / 51.0);
     let plan = settings.risk.verdict.to_plan().unwrap();
     let alone = (0..50).filter(|place| {
         let own = book.rows().iter().filter(|row| row.approved.bot().index() == *place);
@@ -138,7 +138,7 @@ impl Journal {
         }
         let again = self.folded(&settings);
         assert!(session.verdicts().map(figures).eq(again.verdicts().map(figures)), "folded as it was live");
-        assert_eq!(session.weight_of_all_bots(), again.weight_of_all_bots());
+        assert_eq!(session.joint_verdict_weight(), again.joint_verdict_weight());
         session
     }
 }
@@ -188,17 +188,17 @@ fn absent_bot_resumes_and_new_bot_gets_its_share() {
     let mut journal = Journal::default();
     let first = journal.run(vec![bot("a"), bot("b")], 4, |place| place == 0);
     let (won, left) = (account(&first, 0), account(&first, 1));
-    assert_eq!((weights(&first), first.weight_of_all_bots()), (vec![1.0 / 3.0; 2], 1.0 / 3.0));
+    assert_eq!((weights(&first), first.joint_verdict_weight()), (vec![1.0 / 3.0; 2], 1.0 / 3.0));
     journal.run(vec![bot("a")], 0, |_| true);
     let back = journal.run(vec![bot("b"), bot("a")], 0, |_| true);
     assert_eq!((account(&back, 0), account(&back, 1)), (left, won));
-    assert_eq!(back.weight_of_all_bots(), 1.0 / 3.0);
+    assert_eq!(back.joint_verdict_weight(), 1.0 / 3.0);
     let other = journal.run(vec![bot("c"), bot("a")], 1, |_| true);
     let near = |found: &[f64], expected: [f64; 2]| {
         assert!(found.iter().zip(expected).all(|(one, other)| (one - other).abs() < 1e-15), "{found:?}");
     };
     near(&weights(&other), [left / 3.0, 1.0 / 3.0]);
-    assert_eq!(other.weight_of_all_bots(), 0.0, "all together are others than they were");
+    assert_eq!(other.joint_verdict_weight(), 0.0, "all together are others than they were");
     let more = journal.run(vec![bot("c"), bot("a"), bot("d")], 0, |_| true);
     near(&weights(&more)[..2], [left / 3.0, 1.0 / 3.0].map(|weight| weight * 2.0 / 3.0));
     assert!((weights(&more)[2] - (left / 3.0 + 1.0 / 3.0) / 3.0).abs() < 1e-15);

@@ -27,7 +27,8 @@ impl Fold {
     ) -> Result<Self, RestoreError> {
         let mut session = Session::without_strategies(own).unwrap();
         let snapshot = from_str(&self.state()).unwrap();
-        let numbers = session.restore_changed(own, snapshot, SnapshotOrigin { settings: before, headers })?;
+        let numbers =
+            session.restore_with_changes(own, snapshot, SnapshotOrigin { settings: before, headers })?;
         let mut book = TradeBook::default();
         let mut reasons = JournalDecoder::default();
         for row in self.book.rows() {
@@ -35,7 +36,7 @@ impl Fold {
             session.allocate_trade_counts(kept.row().approved.symbol());
             assert!(book.restore_row(kept, &mut reasons));
         }
-        assert!(book.restore_totals(self.book.unlisted_counts()));
+        assert!(book.restore_counts(self.book.stored_counts()));
         let decoder = self.decoder.as_ref().map(|decoder| decoder.renumbered(&numbers));
         Ok(Self { session, decoder, book })
     }
@@ -307,7 +308,7 @@ fn rejects_snapshot_that_does_not_match_the_previous_settings() {
         change(&mut snapshot);
         let before = SnapshotOrigin { settings: &before, headers: &headers };
         let mut session = Session::without_strategies(&own).unwrap();
-        session.restore_changed(&own, from_value(snapshot).unwrap(), before).map(drop)
+        session.restore_with_changes(&own, from_value(snapshot).unwrap(), before).map(drop)
     };
     assert_eq!(come_to(&|_| {}), Ok(()));
     for list in ["/bots", "/symbols", "/state/bots", "/state/symbols"] {

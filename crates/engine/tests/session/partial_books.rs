@@ -45,7 +45,7 @@ proptest! {
             }
         }
         prop_assert_eq!(intents(&whole).len(), intents(&few).len() + dropped);
-        prop_assert_eq!(few.unlisted_counts(), whole.unlisted_counts());
+        prop_assert_eq!(few.stored_counts(), whole.stored_counts());
         for row in whole.rows() {
             let intent = row.approved.intent();
             match kept(&few, intent) {
@@ -61,6 +61,6 @@ proptest! {
         for intent in intents(&filled) {
             prop_assert_eq!(kept(&filled, intent), kept(&whole, intent));
         }
-        prop_assert_eq!(filled.unlisted_counts(), whole.unlisted_counts());
+        prop_assert_eq!(filled.stored_counts(), whole.stored_counts());
     }
 }

@@ -399,7 +399,7 @@ fn settings_with_equal_fingerprints_fold_alike() {
         change(&mut other);
         assert_ne!(other, own);
         let is_of_bots = other.bots != own.bots;
-        assert!(!is_of_bots || other.earlier_fingerprint().unwrap() != own.earlier_fingerprint().unwrap());
+        assert!(!is_of_bots || other.legacy_fingerprint().unwrap() != own.legacy_fingerprint().unwrap());
         (Fold::from_entries(&other, &entries).state() == state, other.fingerprint().unwrap() == fingerprint)
     };
     let no_matter: [fn(&mut SessionSettings); 29] = [

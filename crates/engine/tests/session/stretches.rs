@@ -69,7 +69,7 @@ fn in_stretches(session: &mut Session, candles: &[Vec<Candle>], lengths: &[i64])
             break;
         }
     }
-    assert_eq!(stored.shown_candle_count(), stored.candle_count());
+    assert_eq!(stored.processed_candle_count(), stored.candle_count());
     all
 }
 

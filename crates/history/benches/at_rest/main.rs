@@ -6,8 +6,8 @@ mod floor;
 mod memory;
 
 use candlewick_history::{
-    CandleFile, Catalog, FileCache, GenerateSettings, ImportSettings, Origin, generate, import_file,
-    known_market, no_progress, read_csv_file, read_parquet_file, write_csv_file, write_parquet_file,
+    CandleFile, Catalog, FileCache, GenerateSettings, ImportSettings, Origin, generate, ignore_progress,
+    import_file, known_market, read_csv_file, read_parquet_file, write_csv_file, write_parquet_file,
 };
 use candlewick_sdk::{Candle, CandleSeries, Millis, Symbol};
 use std::fmt::Write as _;
@@ -83,7 +83,7 @@ fn klines(series: &CandleSeries) -> String {
 }
 
 fn imported(path: &Path) -> f64 {
-    let read = import_file(path, &ImportSettings::default(), &mut no_progress);
+    let read = import_file(path, &ImportSettings::default(), &mut ignore_progress);
     last_close(&read.expect("it was written above").candles)
 }
 
@@ -117,7 +117,7 @@ impl Fixture {
     }
 
     fn cached(&self) -> CandleSeries {
-        self.cache.read(&self.source, &mut no_progress).expect("it was written above").into_candles()
+        self.cache.read(&self.source, &mut ignore_progress).expect("it was written above").into_candles()
     }
 
     fn stored(&self) -> CandleSeries {
@@ -145,7 +145,7 @@ fn main() {
     let bare_csv: Work<'_> = ("bare csv loop", Box::new(|| floor::csv(csv)));
     println!("{CANDLES} candles; the best of {ROUNDS} rounds; memory as a multiple of the candles' own");
     compare(
-        &("read CSV", Box::new(|| read(read_csv_file(csv, series, &mut no_progress)))),
+        &("read CSV", Box::new(|| read(read_csv_file(csv, series, &mut ignore_progress)))),
         &bare_csv,
         &nothing,
     );

@@ -104,15 +104,15 @@ const MAX_READ_ATTEMPTS: usize = 20;
 
 impl Catalog {
     pub fn read(&self, series: Series) -> Result<HashedSeries, HistoryError> {
-        self.read_selected(series, Manifest::current_version, || series.to_string())
+        self.read_selected_version(series, Manifest::current_version, || series.to_string())
     }
 
     pub fn read_version(&self, series: Series, number: u32) -> Result<HashedSeries, HistoryError> {
         let what = || format!("{series} in version {number}");
-        self.read_selected(series, |manifest| manifest.version(number), what)
+        self.read_selected_version(series, |manifest| manifest.version(number), what)
     }
 
-    fn read_selected(
+    fn read_selected_version(
         &self,
         series: Series,
         select: impl Fn(&Manifest) -> Option<&Version>,
@@ -147,7 +147,7 @@ impl Catalog {
 #[cfg(feature = "import")]
 impl Catalog {
     /// Counts missing candles as [`check_series`](crate::check_series) does. Returns 0 for an unknown series.
-    pub fn count_missing(&self, series: Series) -> Result<u64, HistoryError> {
+    pub fn count_missing_candles(&self, series: Series) -> Result<u64, HistoryError> {
         let missing = self.read_consistently(series, |folder, manifest| {
             let Some(version) = manifest.current_version() else { return Ok(0) };
             let slots = (version.end() - version.start()).get() / series.interval.length().get();

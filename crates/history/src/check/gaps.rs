@@ -14,7 +14,7 @@ const MIN_HOLIDAY_GAP: Millis = Millis::new(3 * Millis::HOUR.get());
 const MAX_HOLIDAY_DAYS: i64 = 5;
 
 impl MarketHours {
-    pub fn count_expected(&self, stretch: &Range<Millis>, interval: Interval) -> u64 {
+    pub fn count_expected_candles(&self, stretch: &Range<Millis>, interval: Interval) -> u64 {
         count_slots(&self.open_periods(stretch, UncertainHours::Closed, &[]), interval)
     }
 }

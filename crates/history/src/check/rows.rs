@@ -16,7 +16,7 @@ pub(super) fn collect_valid_rows(
     findings: &mut Findings,
 ) -> ValidRows {
     for broken in &decoded.broken_rows {
-        let (row, detail) = (Some(broken.place), broken.problem.clone());
+        let (row, detail) = (Some(broken.row_number), broken.problem.clone());
         let kind = FindingKind::Unreadable;
         findings.add(Finding { kind, row, start: None, end: None, count: 1, detail });
     }

@@ -11,7 +11,7 @@ use std::path::Path;
 const MAX_GAP_CANDLES: u32 = 10;
 const MIN_DISTANCE_CANDLES: usize = 3;
 /// Bit pattern that modifies the seed, so that the choice of defects is independent of the prices.
-const SEED_TWIST: u64 = 0x5A5A_5A5A_5A5A_5A5A;
+const SEED_MASK: u64 = 0x5A5A_5A5A_5A5A_5A5A;
 
 type FormatRow = fn(&Candle, Option<&Candle>) -> String;
 
@@ -29,8 +29,10 @@ const BAD_ROWS: [(FindingKind, FormatRow); 9] = [
         let time = candle.time() + Millis::new(1);
         csv_row(candle, time, candle.high(), candle.low(), candle.volume())
     }),
-    (FindingKind::Unsorted, |candle, next| format!("{}\n{}", next.map(row).unwrap_or_default(), row(candle))),
-    (FindingKind::Duplicate, |candle, _| format!("{0}\n{0}", row(candle))),
+    (FindingKind::Unsorted, |candle, next| {
+        format!("{}\n{}", next.map(format_candle_row).unwrap_or_default(), format_candle_row(candle))
+    }),
+    (FindingKind::Duplicate, |candle, _| format!("{0}\n{0}", format_candle_row(candle))),
     (FindingKind::Spike, |candle, _| {
         csv_row(candle, candle.time(), candle.high() * 2.0, candle.low(), candle.volume())
     }),
@@ -42,10 +44,12 @@ pub fn with_gaps(series: &CandleSeries, gaps: u32, seed: u64) -> Result<CandleSe
         return Ok(series.clone());
     }
     let candles = series.candles();
-    let mut dice = Dice::new(series.symbol(), seed ^ SEED_TWIST);
+    let mut dice = Dice::new(series.symbol(), seed ^ SEED_MASK);
     let mut kept: Vec<Candle> = Vec::with_capacity(candles.len());
     let mut from = 0;
-    for slot in slots(candles.len(), gaps, MAX_GAP_CANDLES as usize).ok_or_else(|| too_many("gaps", gaps))? {
+    for slot in
+        slots(candles.len(), gaps, MAX_GAP_CANDLES as usize).ok_or_else(|| too_many_error("gaps", gaps))?
+    {
         let length = dice.between(1, MAX_GAP_CANDLES) as usize;
         let start = slot.start + dice.between(0, (slot.len() - length) as u32) as usize;
         kept.extend_from_slice(&candles[from..start]);
@@ -63,8 +67,9 @@ pub struct BadRows {
 
 impl BadRows {
     pub fn new(series: CandleSeries, count: u32, seed: u64) -> Result<Self, HistoryError> {
-        let mut dice = Dice::new(series.symbol(), !seed ^ SEED_TWIST);
-        let slots = slots(series.candles().len(), count, 1).ok_or_else(|| too_many("bad-rows", count))?;
+        let mut dice = Dice::new(series.symbol(), !seed ^ SEED_MASK);
+        let slots =
+            slots(series.candles().len(), count, 1).ok_or_else(|| too_many_error("bad-rows", count))?;
         let places = slots.map(|slot| slot.start + dice.between(0, slot.len() as u32 - 1) as usize);
         let bad = places.zip(BAD_ROWS.into_iter().cycle()).map(|(place, (kind, row))| (place, kind, row));
         Ok(Self { bad: bad.collect(), series })
@@ -93,7 +98,7 @@ impl BadRows {
                     writeln!(writer, "{}", format_row(candle, candles.get(index + 1)))?;
                     is_written = kind == FindingKind::Unsorted;
                 }
-                Err(_) => writeln!(writer, "{}", row(candle))?,
+                Err(_) => writeln!(writer, "{}", format_candle_row(candle))?,
             }
         }
         writer.flush()
@@ -106,7 +111,7 @@ impl BadRows {
     }
 }
 
-fn row(candle: &Candle) -> String {
+fn format_candle_row(candle: &Candle) -> String {
     csv_row(candle, candle.time(), candle.high(), candle.low(), candle.volume())
 }
 
@@ -125,7 +130,7 @@ fn slots(candles: usize, count: u32, minimum: usize) -> Option<impl Iterator<Ite
     }))
 }
 
-fn too_many(setting: &'static str, count: u32) -> HistoryError {
+fn too_many_error(setting: &'static str, count: u32) -> HistoryError {
     let problem = format!("{count} is too many for this number of candles; use a lower number or more days");
     HistoryError::InvalidSetting { setting, problem }
 }

@@ -22,7 +22,7 @@ pub use bad_rows::{BadRows, with_gaps};
 pub use settings::{GenerateSettings, ParseRegimeError, Regime};
 
 pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryError> {
-    let ValidSettings { step, tick, kept_from, end } = settings.check()?;
+    let ValidSettings { step, tick, output_start, end } = settings.check()?;
     let week = match settings.asset_type {
         AssetType::Forex => TradingWeek::Currencies,
         AssetType::Crypto | AssetType::Otc => TradingWeek::Always,
@@ -37,7 +37,7 @@ pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryErro
             for (index, numbers) in walk.next_minute(minute).into_iter().enumerate() {
                 let time = minute + step.length() * index as i64;
                 let fine = Candle::new(time, step, numbers).expect("generated candles are valid");
-                candles.extend(resampler.end_before(time));
+                candles.extend(resampler.finish_before(time));
                 candles.extend(resampler.push(&fine));
             }
         } else {
@@ -46,7 +46,7 @@ pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryErro
         minute += Millis::MINUTE;
     }
     candles.extend(resampler.finish());
-    candles.retain(|candle| candle.time() >= kept_from);
+    candles.retain(|candle| candle.time() >= output_start);
     let series = Series { symbol: settings.symbol, interval: settings.interval };
     CandleSeries::new(series, candles).map_err(|_| HistoryError::InvalidSetting {
         setting: "days",

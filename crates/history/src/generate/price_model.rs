@@ -108,12 +108,12 @@ impl PlantedEdge {
         dice: &mut Dice,
     ) -> [i64; STEPS_PER_MINUTE] {
         if self.ahead.is_empty() {
-            self.plan_span(price, deviation, dice);
+            self.plan_span_closes(price, deviation, dice);
         }
         std::array::from_fn(|_| self.ahead.pop().unwrap_or(price))
     }
 
-    fn plan_span(&mut self, price: i64, deviation: impl Fn(usize) -> f64, dice: &mut Dice) {
+    fn plan_span_closes(&mut self, price: i64, deviation: impl Fn(usize) -> f64, dice: &mut Dice) {
         if dice.uniform() >= self.chance {
             self.direction = -self.direction;
         }

@@ -30,7 +30,7 @@ pub struct GenerateSettings {
 pub(super) struct ValidSettings {
     pub(super) step: Interval,
     pub(super) tick: Tick,
-    pub(super) kept_from: Millis,
+    pub(super) output_start: Millis,
     pub(super) end: Millis,
 }
 
@@ -99,7 +99,7 @@ impl GenerateSettings {
         }
         let end = start + Millis::DAY * i64::from(days);
         let kept_from = end - Millis::DAY * i64::from(last_days);
-        Ok(ValidSettings { step, tick, kept_from, end })
+        Ok(ValidSettings { step, tick, output_start: kept_from, end })
     }
 }
 

@@ -73,7 +73,7 @@ fn import_table(table: CandleTable) -> Result<ImportedSeries, HistoryError> {
 fn build_series(table: CandleTable) -> Result<ImportedSeries, Problem> {
     let CandleTable { series, decoded, interval_source: interval_from, .. } = table;
     if let Some(broken) = decoded.broken_rows.first() {
-        return Err(problem_at(decoded.unit, broken.place, &broken.problem));
+        return Err(problem_at(decoded.unit, broken.row_number, &broken.problem));
     }
     check_order(&decoded)?;
     if matches!(interval_from, ValueSource::Name | ValueSource::Content) {

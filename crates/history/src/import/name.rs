@@ -25,8 +25,16 @@ pub(super) fn parse_name(path: &str, format: ImportFormat) -> NameParts {
     while let Some(shorter) = ENDINGS.iter().find_map(|ending| strip_ending(stem, ending)) {
         stem = shorter;
     }
-    let patterns: [fn(&str) -> Option<NameParts>; 8] =
-        [candlewick, hist_data, dukascopy, dukascopy_tool, meta_trader_5, freqtrade, binance, trading_view];
+    let patterns: [fn(&str) -> Option<NameParts>; 8] = [
+        parse_candlewick_name,
+        parse_hist_data_name,
+        parse_dukascopy_name,
+        parse_dukascopy_tool_name,
+        parse_meta_trader_5_name,
+        parse_freqtrade_name,
+        parse_binance_name,
+        parse_trading_view_name,
+    ];
     let found = patterns.into_iter().find_map(|pattern| pattern(stem));
     found.or_else(|| parse_by_format(stem, format)).unwrap_or_default()
 }
@@ -58,7 +66,7 @@ fn strip_exchange(symbol: &str) -> &str {
 }
 
 /// Returns whether `path` is a `HistData` file in `MetaTrader` format. The times of such files are in EST.
-pub(super) fn is_hist_data_mt(path: &str) -> bool {
+pub(super) fn is_hist_data_meta_trader(path: &str) -> bool {
     file_name(path).starts_with("DAT_MT_")
 }
 
@@ -77,13 +85,13 @@ fn name_parts(symbol: &str, interval: Option<Interval>) -> NameParts {
 }
 
 /// Parses a file name such as `BTCUSDT_1m`.
-fn candlewick(stem: &str) -> Option<NameParts> {
+fn parse_candlewick_name(stem: &str) -> Option<NameParts> {
     let (symbol, interval) = stem.rsplit_once('_')?;
     Some(name_parts(strip_exchange(symbol), Some(interval.parse().ok()?)))
 }
 
 /// Parses a file name such as `DAT_ASCII_EURUSD_M1_2024`.
-fn hist_data(stem: &str) -> Option<NameParts> {
+fn parse_hist_data_name(stem: &str) -> Option<NameParts> {
     let parts: Vec<&str> = stem.split('_').collect();
     match parts[..] {
         ["DAT", _, symbol, "M1", _] => Some(name_parts(symbol, Some(Interval::MINUTE))),
@@ -92,7 +100,7 @@ fn hist_data(stem: &str) -> Option<NameParts> {
 }
 
 /// Parses a file name such as `EURUSD_Candlestick_1_M_BID_01.01.2024-31.01.2024`.
-fn dukascopy(stem: &str) -> Option<NameParts> {
+fn parse_dukascopy_name(stem: &str) -> Option<NameParts> {
     let parts: Vec<&str> = stem.split('_').collect();
     let [symbol, "Candlestick", count, unit, _, ..] = parts[..] else { return None };
     let unit = match unit.to_ascii_lowercase().as_str() {
@@ -106,7 +114,7 @@ fn dukascopy(stem: &str) -> Option<NameParts> {
 }
 
 /// Parses a file name of a Dukascopy download tool, such as `eurusd-m1-bid-2024-01-01-2024-01-31`.
-fn dukascopy_tool(stem: &str) -> Option<NameParts> {
+fn parse_dukascopy_tool_name(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('-');
     let (symbol, period, side) = (parts.next()?, parts.next()?, parts.next()?);
     let interval = parse_period(period)?;
@@ -114,7 +122,7 @@ fn dukascopy_tool(stem: &str) -> Option<NameParts> {
 }
 
 /// Parses a file name such as `EURUSD_M1_202401020000_202401022359`. The text after the interval is ignored.
-fn meta_trader_5(stem: &str) -> Option<NameParts> {
+fn parse_meta_trader_5_name(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('_');
     let (symbol, period) = (parts.next()?, parts.next()?);
     Some(name_parts(&symbol.to_ascii_uppercase(), Some(parse_period(period)?)))
@@ -131,7 +139,7 @@ fn parse_period(period: &str) -> Option<Interval> {
 }
 
 /// Parses a file name such as `ETH_BTC-5m`, or `ETH_USDT_USDT-1h-futures`, which has a settlement currency.
-fn freqtrade(stem: &str) -> Option<NameParts> {
+fn parse_freqtrade_name(stem: &str) -> Option<NameParts> {
     let parts: Vec<&str> = stem.split('-').collect();
     let (pair, interval) = match parts[..] {
         [pair, interval] | [pair, interval, "futures"] => (pair, interval.parse().ok()?),
@@ -152,7 +160,7 @@ fn freqtrade(stem: &str) -> Option<NameParts> {
 }
 
 /// Parses a file name such as `BTCUSDT-1m-2024-01`. The date is optional and may include a day.
-fn binance(stem: &str) -> Option<NameParts> {
+fn parse_binance_name(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('-');
     let (symbol, interval) = (parts.next()?, parts.next()?);
     let is_date = parts.all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
@@ -163,7 +171,7 @@ fn binance(stem: &str) -> Option<NameParts> {
 }
 
 /// Parses a file name such as `BINANCE_BTCUSDT, 60` or `BINANCE_BTCUSDT, 1D_2`.
-fn trading_view(stem: &str) -> Option<NameParts> {
+fn parse_trading_view_name(stem: &str) -> Option<NameParts> {
     let (named, rest) = stem.split_once(", ")?;
     let (_, symbol) = named.split_once('_')?;
     let period = rest.split(['_', ' ']).next()?;

@@ -23,7 +23,7 @@ pub(crate) enum Clock {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BrokenRow {
-    pub(crate) place: u64,
+    pub(crate) row_number: u64,
     pub(crate) content: String,
     pub(crate) problem: String,
 }
@@ -71,10 +71,10 @@ const MAX_TICK_DECIMALS: usize = 5;
 impl DecimalCount {
     pub(super) fn from_prices(prices: [&str; 4], mark: char) -> Self {
         let decimals = |text: &str| text.split_once(mark).map_or(0, |(_, decimals)| decimals.len());
-        prices.into_iter().fold(Self::Unseen, |all, price| all.and(Self::Same(decimals(price))))
+        prices.into_iter().fold(Self::Unseen, |all, price| all.merge(Self::Same(decimals(price))))
     }
 
-    pub(super) fn and(self, other: Self) -> Self {
+    pub(super) fn merge(self, other: Self) -> Self {
         match (self, other) {
             (Self::Unseen, one) | (one, Self::Unseen) => one,
             (Self::Same(one), Self::Same(other)) if one == other => self,
@@ -160,7 +160,7 @@ impl FileRows {
                 if self.broken_rows.len() == MAX_BROKEN_ROWS {
                     return Err(format!("more than {MAX_BROKEN_ROWS} rows are unreadable; last: {problem}"));
                 }
-                self.broken_rows.push(BrokenRow { place, content: content(), problem });
+                self.broken_rows.push(BrokenRow { row_number: place, content: content(), problem });
             }
         }
         Ok(())
@@ -220,7 +220,7 @@ impl Problem {
         Self::Ambiguous { seen: seen.into(), option, examples: vec![example] }
     }
 
-    pub(super) fn and(self, other: Option<Self>) -> Self {
+    pub(super) fn merge(self, other: Option<Self>) -> Self {
         match (self, other) {
             (
                 Self::Ambiguous { seen, option, mut examples },
@@ -268,12 +268,12 @@ pub(super) fn split_decimals_problem(count: usize, columns: usize) -> String {
 pub(super) struct ProblemCollector(Option<Problem>);
 
 impl ProblemCollector {
-    pub(super) fn take<T>(&mut self, found: Result<T, Problem>) -> Option<T> {
+    pub(super) fn ok_or_record<T>(&mut self, found: Result<T, Problem>) -> Option<T> {
         match found {
             Ok(found) => Some(found),
             Err(problem) => {
                 self.0 = Some(match self.0.take() {
-                    Some(asked) => asked.and(Some(problem)),
+                    Some(asked) => asked.merge(Some(problem)),
                     None => problem,
                 });
                 None

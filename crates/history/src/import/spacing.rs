@@ -2,7 +2,7 @@
 
 use super::row::{FileRows, Problem, Row};
 use super::table::BarTime;
-use crate::gap::{SecondInterval, find_second_interval};
+use crate::gap::{MixedInterval, find_mixed_interval};
 use candlewick_sdk::{Interval, Millis};
 use chrono::DateTime;
 use std::collections::BTreeMap;
@@ -83,8 +83,7 @@ pub(super) fn check_single_interval(decoded: &FileRows, interval: Interval) -> R
     let time = |index: usize| if is_sorted { rows[index].time } else { order[index].0 };
     let place = |at: usize| decoded.row_numbers.row_number(if is_sorted { at } else { order[at].1 as usize });
     let unit = decoded.unit.as_str();
-    if let Some(SecondInterval { distance, count, start }) = find_second_interval(rows.len(), time, interval)
-    {
+    if let Some(MixedInterval { distance, count, start }) = find_mixed_interval(rows.len(), time, interval) {
         let other = describe(distance);
         let seen = format!(
             "the file mixes two intervals: {interval}, but {other} between {unit} {} and \

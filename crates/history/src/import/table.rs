@@ -2,7 +2,7 @@
 
 use super::format::ImportFormat;
 use super::labels::{LabelColumns, Labels, is_label};
-use super::name::{NameParts, is_hist_data_mt, likely_symbol, parse_name};
+use super::name::{NameParts, is_hist_data_meta_trader, likely_symbol, parse_name};
 use super::named::TableSettings;
 use super::row::{Clock, FileRows, Problem, ProblemCollector, Row, RowUnit};
 use super::unpack::{self, unpack};
@@ -85,7 +85,7 @@ impl CandleTable {
     ) -> Result<Self, HistoryError> {
         let (packed, length) = (std::io::Cursor::new(content), content.len() as u64);
         Self::read_unpacked(path, settings, |entry, most, read| {
-            unpack::unpack_from(packed, length, entry, most, &mut crate::no_progress, read)
+            unpack::unpack_from(packed, length, entry, most, &mut crate::ignore_progress, read)
         })
     }
 
@@ -126,7 +126,7 @@ impl CandleTable {
         let named = parse_name(&name, format).or(entry.map(|_| parse_name(&path.to_string_lossy(), format)));
         let (mut decoded, reading) = match decode(format, whole, settings) {
             Ok(decoded) => decoded,
-            Err(problem) => return Err(problem.and(detect_symbol(&name, named, settings, None).err())),
+            Err(problem) => return Err(problem.merge(detect_symbol(&name, named, settings, None).err())),
         };
         if let Some(problem) = decoded.labels.find_problem(decoded.unit, settings.symbol.or(named.symbol)) {
             return Err(problem);
@@ -136,14 +136,14 @@ impl CandleTable {
         }
         let in_seconds = decoded.convert_seconds();
         let mut questions = ProblemCollector::default();
-        let zone = questions.take(detect_zone(&name, named, format, decoded.clock, settings));
+        let zone = questions.ok_or_record(detect_zone(&name, named, format, decoded.clock, settings));
         // A repeated local hour can be resolved only if the rows are in order.
         let is_repeated = |time| zone.flatten().is_some_and(|zone: Zone| zone.is_repeated(time));
         let newest_first = decoded.reverse_if_newest_first(is_repeated);
         let moved = zone.flatten().map(|zone| convert_to_utc(&mut decoded, zone, settings.clock_change));
         let skipped = moved.transpose()?.unwrap_or_default();
-        let symbol = questions.take(detect_symbol(&name, named, settings, decoded.labels.symbol()));
-        let interval = questions.take(detect_interval(&decoded, named, settings));
+        let symbol = questions.ok_or_record(detect_symbol(&name, named, settings, decoded.labels.symbol()));
+        let interval = questions.ok_or_record(detect_interval(&decoded, named, settings));
         let (Some(zone), Some((symbol, symbol_from)), Some((interval, interval_from))) =
             (zone, symbol, interval)
         else {
@@ -181,7 +181,7 @@ fn no_candles_problem(decoded: &FileRows, format: ImportFormat, settings: &Impor
     }
     let unit = decoded.unit.as_str();
     let first = decoded.broken_rows.first();
-    let first = first.map(|broken| format!("; {unit} {}: {}", broken.place, broken.problem));
+    let first = first.map(|broken| format!("; {unit} {}: {}", broken.row_number, broken.problem));
     let guessed = match settings.format {
         Some(_) => String::new(),
         None => format!("; the file was read as {format} (use --format to change this)"),
@@ -273,7 +273,7 @@ fn detect_zone(
         (Clock::Utc, _) | (Clock::Day, None) => Ok(None),
         (Clock::Wall, Some(zone)) => Ok(Some(zone)),
         (Clock::Wall, None) => {
-            if format == ImportFormat::HistData || is_hist_data_mt(name) {
+            if format == ImportFormat::HistData || is_hist_data_meta_trader(name) {
                 return Ok(Some(Zone::est()));
             }
             let seen = format!("a {format} file does not state the time zone of its times");

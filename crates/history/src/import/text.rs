@@ -37,7 +37,7 @@ pub(super) fn decode(
     let mut decoded = FileRows::new(layout.clock, RowUnit::Line);
     decoded.interval = layout.interval;
     decoded.labels = Labels::new(layout.labels, only);
-    let mut length = CommonLength::default();
+    let mut length = CandleLengthCheck::default();
     if layout.header == Header::Absent {
         add_line(&mut decoded, number, first, layout, &mut length)?;
     }
@@ -51,13 +51,13 @@ pub(super) fn decode(
 }
 
 #[derive(Default)]
-struct CommonLength(Option<Millis>);
+struct CandleLengthCheck(Option<Millis>);
 
 fn is_month(length: Millis) -> bool {
     (28..=31).any(|days| Millis::DAY * days == length)
 }
 
-impl CommonLength {
+impl CandleLengthCheck {
     fn check(&mut self, line: &Line) -> Result<(), String> {
         let Some(length) = line.length else { return Ok(()) };
         let first = *self.0.get_or_insert(length);
@@ -76,7 +76,7 @@ fn add_line(
     number: u64,
     line: &[u8],
     layout: Layout,
-    length: &mut CommonLength,
+    length: &mut CandleLengthCheck,
 ) -> Result<(), Problem> {
     if layout.labels.is_some() {
         let text = String::from_utf8_lossy(line);
@@ -87,7 +87,7 @@ fn add_line(
     }
     let read = layout.read(line).and_then(|line| match line {
         Some(line) => length.check(&line).map(|()| {
-            decoded.decimals = decoded.decimals.and(line.decimals);
+            decoded.decimals = decoded.decimals.merge(line.decimals);
             Some(line.row)
         }),
         None => Ok(None),
@@ -153,7 +153,7 @@ struct Line {
 }
 
 impl Layout {
-    const fn base(separator: u8, time: TimeColumn, clock: Clock) -> Self {
+    const fn with_default_columns(separator: u8, time: TimeColumn, clock: Clock) -> Self {
         Self {
             separator,
             columns: 6,
@@ -348,7 +348,7 @@ const fn expected_first_line(format: ImportFormat) -> &'static str {
 }
 
 fn detect_native(first: &str) -> Option<Layout> {
-    (first == CSV_HEADER).then_some(Layout::base(b',', TimeColumn::Epoch(0), Clock::Utc))
+    (first == CSV_HEADER).then_some(Layout::with_default_columns(b',', TimeColumn::Epoch(0), Clock::Utc))
 }
 
 /// Detects Binance klines. Newer archives have a header, and times since 2025 are in microseconds.
@@ -358,7 +358,7 @@ fn detect_binance(first: &str) -> Option<Layout> {
         columns: COLUMN_COUNT,
         close_time: Some(6),
         header: Header::Absent,
-        ..Layout::base(b',', TimeColumn::Epoch(0), Clock::Utc)
+        ..Layout::with_default_columns(b',', TimeColumn::Epoch(0), Clock::Utc)
     };
     let is_header = first.starts_with("open_time,open,high,low,close,volume,close_time,");
     let is_row = || first.split(',').all(|cell| cell.parse::<f64>().is_ok());
@@ -372,7 +372,7 @@ fn detect_binance(first: &str) -> Option<Layout> {
 }
 
 fn detect_hist_data(first: &str) -> Option<Layout> {
-    let layout = Layout::base(b';', TimeColumn::Written(0, COMPACT), Clock::Wall);
+    let layout = Layout::with_default_columns(b';', TimeColumn::Written(0, COMPACT), Clock::Wall);
     let is_row = first.split_once(';').is_some_and(|(time, _)| COMPACT.matches(time));
     is_row.then_some(Layout { header: Header::Absent, interval: Some(Interval::MINUTE), ..layout })
 }
@@ -382,16 +382,18 @@ fn detect_dukascopy(first: &str) -> Option<Layout> {
     let (time, numbers) = first.split_once(',')?;
     let time = time.trim().to_ascii_lowercase();
     if time == "timestamp" && has_names(numbers, &["open", "high", "low", "close"]) {
-        let layout = Layout::base(b',', TimeColumn::Milliseconds(0), Clock::Utc);
+        let layout = Layout::with_default_columns(b',', TimeColumn::Milliseconds(0), Clock::Utc);
         return Some(Layout { columns: 5, volume: None, ..layout });
     }
     if !has_names(numbers, &["open", "high", "low", "close", "volume"]) {
         return None;
     }
     match time.as_str() {
-        "timestamp" => Some(Layout::base(b',', TimeColumn::Milliseconds(0), Clock::Utc)),
-        "gmt time" => Some(Layout::base(b',', TimeColumn::Written(0, DAY_FIRST), Clock::Utc)),
-        "local time" => Some(Layout::base(b',', TimeColumn::WithOffset(0, DAY_FIRST), Clock::Utc)),
+        "timestamp" => Some(Layout::with_default_columns(b',', TimeColumn::Milliseconds(0), Clock::Utc)),
+        "gmt time" => Some(Layout::with_default_columns(b',', TimeColumn::Written(0, DAY_FIRST), Clock::Utc)),
+        "local time" => {
+            Some(Layout::with_default_columns(b',', TimeColumn::WithOffset(0, DAY_FIRST), Clock::Utc))
+        }
         _ => None,
     }
 }
@@ -406,7 +408,7 @@ fn detect_meta_trader_4(first: &str) -> Option<Layout> {
         prices: [2, 3, 4, 5],
         volume: Some(6),
         header: Header::Absent,
-        ..Layout::base(b',', TimeColumn::Split(0, DOTTED), Clock::Wall)
+        ..Layout::with_default_columns(b',', TimeColumn::Split(0, DOTTED), Clock::Wall)
     })
 }
 
@@ -421,13 +423,13 @@ fn detect_meta_trader_5(first: &str) -> Option<Layout> {
             columns: 9,
             prices: [2, 3, 4, 5],
             volume: Some(6),
-            ..Layout::base(b'\t', TimeColumn::Split(0, DOTTED_SECONDS), Clock::Wall)
+            ..Layout::with_default_columns(b'\t', TimeColumn::Split(0, DOTTED_SECONDS), Clock::Wall)
         });
     }
     let daily = [&names[..1], &names[2..]].concat();
     (given == daily).then_some(Layout {
         columns: 8,
-        ..Layout::base(b'\t', TimeColumn::Written(0, DOTTED_DAY), Clock::Day)
+        ..Layout::with_default_columns(b'\t', TimeColumn::Written(0, DOTTED_DAY), Clock::Day)
     })
 }
 
@@ -445,7 +447,7 @@ fn detect_yahoo(first: &str) -> Option<Layout> {
         interval: Interval::from_seconds(86_400).ok(),
         no_price: Some("null"),
         labels: LabelColumns::find(names.iter().map(String::as_str)),
-        ..Layout::base(b',', TimeColumn::Day(place("date")?, DAY), Clock::Day)
+        ..Layout::with_default_columns(b',', TimeColumn::Day(place("date")?, DAY), Clock::Day)
     })
 }
 

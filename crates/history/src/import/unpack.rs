@@ -203,7 +203,7 @@ fn decode_utf16(content: &[u8], unit_of: fn([u8; 2]) -> u16) -> Result<String, P
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::no_progress;
+    use crate::ignore_progress;
     use std::io::{Cursor, Write};
     use zip::write::{SimpleFileOptions, ZipWriter};
 
@@ -229,7 +229,7 @@ mod tests {
             Ok((name.map(str::to_owned), text))
         };
         let length = packed.len() as u64;
-        let found = unpack_from(Cursor::new(packed), length, entry, 1_000, &mut no_progress, read);
+        let found = unpack_from(Cursor::new(packed), length, entry, 1_000, &mut ignore_progress, read);
         let found = found.map_err(|problem| match problem.in_file(Path::new("a.zip")) {
             crate::HistoryError::Io { source, .. } => source.to_string(),
             error => error.to_string(),

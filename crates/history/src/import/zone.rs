@@ -190,7 +190,7 @@ fn utc_times(zone: Zone, wall: Millis) -> MappedLocalTime<Millis> {
 }
 
 fn repeated_hour_problem(decoded: &FileRows, at: usize, zone: Zone, hour: RepeatedHour) -> Problem {
-    let (place, wall) = place_and_wall_time(decoded, at);
+    let (place, wall) = row_number_and_wall_time(decoded, at);
     let (held, option) = match hour {
         RepeatedHour::Once | RepeatedHour::InOrder { .. } => {
             ("the file holds that hour only once", "earlier, later or skip")
@@ -207,13 +207,13 @@ fn repeated_hour_problem(decoded: &FileRows, at: usize, zone: Zone, hour: Repeat
 }
 
 fn skipped_hour_problem(decoded: &FileRows, at: usize, zone: Zone) -> Problem {
-    let (place, wall) = place_and_wall_time(decoded, at);
+    let (place, wall) = row_number_and_wall_time(decoded, at);
     let unit = decoded.unit.as_str();
     let seen = format!("{unit} {place}: the clock in {zone} skips {wall}");
     Problem::ambiguous(seen, "another --timezone, or --clock-change skip")
 }
 
-fn place_and_wall_time(decoded: &FileRows, at: usize) -> (u64, String) {
+fn row_number_and_wall_time(decoded: &FileRows, at: usize) -> (u64, String) {
     let wall = DateTime::from_timestamp_millis(decoded.rows[at].time.get());
     let wall = wall.map(|time| time.format("%Y-%m-%d %H:%M:%S").to_string());
     (decoded.row_numbers.row_number(at), wall.unwrap_or_default())

@@ -64,7 +64,8 @@ pub(crate) fn read_table(
 ) -> Result<Table, String> {
     catch_panics(|| {
         let file = open(content)?;
-        let extra_places = extra.iter().map(|name| locate(&file, &[name])).collect::<Result<Vec<_>, _>>()?;
+        let extra_places =
+            extra.iter().map(|name| find_column(&file, &[name])).collect::<Result<Vec<_>, _>>()?;
         let mut table = Table { candles: Vec::new(), extra_columns: vec![Vec::new(); extra.len()] };
         let (candles, lists) = (&mut table.candles, &mut table.extra_columns);
         // A broken file may contain a huge row count, so a failed memory reservation is ignored.
@@ -125,15 +126,18 @@ fn candle_columns<R: ChunkReader + 'static>(
     file: &SerializedFileReader<R>,
     times: &[&str],
 ) -> Result<([usize; COLUMNS.len()], i64), String> {
-    let mut places = [locate(file, times)?; COLUMNS.len()];
+    let mut places = [find_column(file, times)?; COLUMNS.len()];
     for (place, name) in places.iter_mut().zip(COLUMNS).skip(1) {
-        *place = locate(file, &[name])?;
+        *place = find_column(file, &[name])?;
     }
     let schema = file.metadata().file_metadata().schema_descr();
     Ok((places, units_per_ms(&schema.column(places[0]))?))
 }
 
-fn locate<R: ChunkReader + 'static>(file: &SerializedFileReader<R>, names: &[&str]) -> Result<usize, String> {
+fn find_column<R: ChunkReader + 'static>(
+    file: &SerializedFileReader<R>,
+    names: &[&str],
+) -> Result<usize, String> {
     let columns = file.metadata().file_metadata().schema_descr().columns();
     let is_one = |name: &str| names.iter().any(|wanted| name.eq_ignore_ascii_case(wanted));
     columns.iter().position(|column| is_one(&column.path().string())).ok_or_else(|| {

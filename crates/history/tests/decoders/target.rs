@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use candlewick_history::{
     CandleFile, Catalog, CheckSettings, ClockChange, FileCache, FindingKind, ImportSettings, MarketHours,
-    Origin, check_bytes, import_bytes, no_progress, read_csv, read_parquet, series_hash, write_csv,
+    Origin, check_bytes, ignore_progress, import_bytes, read_csv, read_parquet, series_hash, write_csv,
 };
 use candlewick_sdk::{CandleSeries, Interval, Millis, Series, Symbol};
 use std::fs::{self, File, FileTimes};
@@ -73,7 +73,7 @@ impl Target {
         fs::write(&path, fixture("EURUSD_1m.csv")).unwrap();
         let source = CandleFile::from_path(&path).unwrap();
         let cache = FileCache::new(folder.path().join("cache"));
-        cache.read(&source, &mut no_progress).unwrap();
+        cache.read(&source, &mut ignore_progress).unwrap();
         let copy = fs::read_dir(folder.path().join("cache")).unwrap().next().unwrap().unwrap().path();
         let sound = fs::read(&copy).unwrap();
         let mut target = Self::new("cache", &[], move |content| {
@@ -84,7 +84,7 @@ impl Target {
             let times = FileTimes::new().set_modified(written);
             File::options().write(true).open(&partial).unwrap().set_times(times).unwrap();
             fs::rename(&partial, &copy).unwrap();
-            let read = cache.read(&source, &mut no_progress).unwrap();
+            let read = cache.read(&source, &mut ignore_progress).unwrap();
             series_hash(read.candles());
             assert_eq!(read.candles().candles().len(), euro().candles().len());
         });

@@ -3,7 +3,7 @@
 use super::fault::{WithUrl, from_sqlx};
 use super::{JournalUrl, Location};
 use crate::JournalError;
-use crate::error::{Result, unavailable};
+use crate::error::{Result, unavailable_error};
 use crate::private_file::{self, with_suffix};
 use sqlx::any::AnyConnectOptions;
 use sqlx::{Any, AnyConnection, ConnectOptions, Connection as _, Transaction};
@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-pub(crate) const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
+pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time limit for opening a journal. The limit is long because a migration may change millions of lines.
-pub(crate) const OPEN_DEADLINE: Duration = Duration::from_mins(5);
+pub(crate) const OPEN_TIMEOUT: Duration = Duration::from_mins(5);
 const WAL_ATTEMPTS: u32 = 100;
 const WAL_RETRY_DELAY: Duration = Duration::from_millis(50);
 pub(crate) const BEGIN_SQLITE: &str = "BEGIN IMMEDIATE";
@@ -42,7 +42,7 @@ impl Connection {
                 Err(JournalError::WithoutPostgres { url: url.to_string() })
             }
             Location::Server(server) => {
-                let any = with_deadline(ANSWER_DEADLINE, url, connect(server.as_str(), url)).await?;
+                let any = with_timeout(ANSWER_TIMEOUT, url, connect(server.as_str(), url)).await?;
                 let mut connection = Self { url: url.clone(), any, file: None };
                 connection.run(SERVER_SETTINGS).await?;
                 if purpose == Purpose::Read {
@@ -72,7 +72,7 @@ impl Connection {
                 Err(error) => return Err(error),
                 Ok(mode) => {
                     let problem = format!("the file system does not support SQLite's WAL mode, only {mode}");
-                    return Err(unavailable(&self.url, problem));
+                    return Err(unavailable_error(&self.url, problem));
                 }
             }
         }
@@ -94,20 +94,20 @@ impl Connection {
             let done = sqlx::raw_sql(statements).execute(&mut self.any).await;
             done.map(drop).with_url(&url)
         };
-        with_deadline(ANSWER_DEADLINE, &url, run).await
+        with_timeout(ANSWER_TIMEOUT, &url, run).await
     }
 
     /// Checks that the file was not deleted or moved. If it was, further writes would be lost.
     pub(crate) fn check_not_moved(&self) -> Result<()> {
         match &self.file {
             Some(mark) if OpenedFile::read(&mark.path)?.identity != mark.identity => {
-                Err(unavailable(&self.url, "the file was replaced by another file"))
+                Err(unavailable_error(&self.url, "the file was replaced by another file"))
             }
             Some(_) | None => Ok(()),
         }
     }
 
-    pub(crate) const fn sqlx(&mut self) -> &mut AnyConnection {
+    pub(crate) const fn any_connection(&mut self) -> &mut AnyConnection {
         &mut self.any
     }
 
@@ -132,7 +132,7 @@ const SERVER_SETTINGS: &str = "
     SET idle_in_transaction_session_timeout = '10s'";
 
 /// Awaits `answer`, with a deadline if the journal is on a server. For files, SQLite's busy timeout limits the wait.
-pub(crate) async fn with_deadline<T>(
+pub(crate) async fn with_timeout<T>(
     deadline: Duration,
     url: &JournalUrl,
     answer: impl Future<Output = Result<T>>,
@@ -141,7 +141,7 @@ pub(crate) async fn with_deadline<T>(
         Location::File(_) => answer.await,
         Location::Server(_) => match tokio::time::timeout(deadline, answer).await {
             Ok(answer) => answer,
-            Err(elapsed) => Err(unavailable(url, elapsed)),
+            Err(elapsed) => Err(unavailable_error(url, elapsed)),
         },
     }
 }
@@ -210,7 +210,7 @@ impl OpenedFile {
     fn read(path: &Path) -> Result<Self> {
         let metadata = std::fs::metadata(path).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => JournalError::FileGone { path: path.to_owned() },
-            _ => unavailable(&JournalUrl::from_path(path), source),
+            _ => unavailable_error(&JournalUrl::from_path(path), source),
         })?;
         Ok(Self { path: path.to_owned(), identity: device_and_inode(&metadata) })
     }

@@ -27,7 +27,7 @@ pub(crate) enum FoundSchema {
 
 pub(crate) async fn inspect(connection: &mut Connection) -> Result<FoundSchema> {
     let (url, is_server) = (connection.url().clone(), connection.is_server());
-    inspect_on(connection.sqlx(), is_server, &url).await
+    inspect_on(connection.any_connection(), is_server, &url).await
 }
 
 pub(crate) async fn inspect_on(

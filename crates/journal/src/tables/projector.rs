@@ -1,7 +1,7 @@
 //! Updates the SQL tables from journal entries, in small pieces while nothing else waits for the journal.
 
 use super::{IntentRecord, TABLES_FORMAT};
-use crate::database::connection::with_deadline;
+use crate::database::connection::with_timeout;
 use crate::database::fault::from_sqlx;
 use crate::error::Result;
 use crate::kill_point::CommitStep;
@@ -12,7 +12,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-const ROWS_PER_PIECE: usize = 250;
+const ROWS_PER_BATCH: usize = 250;
 const INTENTS_PER_QUERY: u64 = 500;
 const ENTRIES_PER_QUERY: u64 = 20_000;
 /// Maximum number of new entries to scan for changes. If there are more, all intents are compared with the tables.
@@ -52,7 +52,7 @@ enum Search {
     Done,
 }
 
-/// Writes changed intents to the tables. [`Projector::take_line`] must receive every line after the initial head.
+/// Writes changed intents to the tables. [`Projector::observe_line`] must receive every line after the initial head.
 /// Earlier changes that are missing from the tables are read from the journal.
 pub struct Projector {
     before: Head,
@@ -66,7 +66,7 @@ pub struct Projector {
 }
 
 impl Projector {
-    pub fn starting_after(head: Head) -> Self {
+    pub fn from_head(head: Head) -> Self {
         Self {
             before: head,
             seen: head,
@@ -79,12 +79,12 @@ impl Projector {
         }
     }
 
-    pub fn rebuilding(head: Head) -> Self {
-        Self { must_clear: true, search: Search::Intents(1), ..Self::starting_after(head) }
+    pub fn for_rebuild(head: Head) -> Self {
+        Self { must_clear: true, search: Search::Intents(1), ..Self::from_head(head) }
     }
 
     /// Takes the next durable line and remembers which intent it changes. `source` must already include the line.
-    pub fn take_line(&mut self, stored: &StoredLine, source: &dyn IntentRows) {
+    pub fn observe_line(&mut self, stored: &StoredLine, source: &dyn IntentRows) {
         self.seen = stored.head();
         match (stored.line.kind, stored.line.intent) {
             (LineKind::Event | LineKind::Action, Some(intent)) => {
@@ -103,7 +103,7 @@ impl Projector {
     }
 
     pub fn is_catching_up(&self) -> bool {
-        self.must_clear || self.search != Search::Done || self.changed.len() > ROWS_PER_PIECE
+        self.must_clear || self.search != Search::Done || self.changed.len() > ROWS_PER_BATCH
     }
 
     pub fn is_behind(&self) -> bool {
@@ -111,7 +111,7 @@ impl Projector {
     }
 
     /// Writes the next piece of the tables. If the future is dropped, the next call writes the same piece again.
-    pub async fn write_piece(
+    pub async fn write_batch(
         &mut self,
         store: &mut Store,
         source: &dyn IntentRows,
@@ -119,12 +119,14 @@ impl Projector {
         let url = store.url.clone();
         self.find_changes(&url, source).await?;
         if self.must_clear {
-            store.write_rows(&RowsToWrite { must_clear: true, intents: Vec::new(), up_to: None }).await?;
+            store
+                .write_rows(&TableUpdate { must_clear: true, intents: Vec::new(), last_entry: None })
+                .await?;
             self.must_clear = false;
             return Ok(ProjectionProgress::More);
         }
         let changed: Vec<(u64, u64)> =
-            self.changed.iter().take(ROWS_PER_PIECE).map(|(intent, seq)| (*intent, *seq)).collect();
+            self.changed.iter().take(ROWS_PER_BATCH).map(|(intent, seq)| (*intent, *seq)).collect();
         let mut intents = Vec::with_capacity(changed.len());
         for (intent, seq) in &changed {
             let Some(run) = source.run_of_intent(*intent) else {
@@ -142,7 +144,7 @@ impl Projector {
         }
         let is_all = self.search == Search::Done && changed.len() == self.changed.len();
         let up_to = is_all.then_some(self.seen);
-        store.write_rows(&RowsToWrite { must_clear: false, intents, up_to }).await?;
+        store.write_rows(&TableUpdate { must_clear: false, intents, last_entry: up_to }).await?;
         for (intent, _) in changed {
             self.changed.remove(&intent);
         }
@@ -161,7 +163,7 @@ impl Projector {
             self.must_clear |= begin.is_none();
             self.search = begin.unwrap_or(Search::Intents(1));
         }
-        while !self.must_clear && self.changed.len() < ROWS_PER_PIECE {
+        while !self.must_clear && self.changed.len() < ROWS_PER_BATCH {
             let (found, next) = match self.search {
                 Search::Entries(from) => {
                     let to = (from + ENTRIES_PER_QUERY).min(self.before.seq + 1);
@@ -204,7 +206,7 @@ impl Projector {
     }
 }
 
-const TABLES_DEADLINE: Duration = Duration::from_secs(5);
+const TABLES_TIMEOUT: Duration = Duration::from_secs(5);
 const UPSERT_INTENT: &str = "INSERT INTO intents (intent, seq, run, bot, symbol, direction, state, result, stake_minor, profit_minor, unit, payout, \
      decision_time, request_time, open_time, open_price, close_time, close_price, settled_time, close_type, expiration_type, \
      reason, venue_id, ordered_symbol, ordered_direction, ordered_stake_minor, settled_by_person) \
@@ -235,22 +237,22 @@ const RECOUNT_FIGURES: &str = "INSERT INTO figures (day, bot, seq, decided, sett
      won = excluded.won, lost = excluded.lost, drawn = excluded.drawn, cancelled = excluded.cancelled, \
      stake_minor = excluded.stake_minor, profit_minor = excluded.profit_minor, unit = excluded.unit";
 
-pub(crate) struct RowsToWrite {
+pub(crate) struct TableUpdate {
     must_clear: bool,
     pub(crate) intents: Vec<IntentRecord>,
     /// Last entry that the tables include after this write; `None` if more changes are still to be written.
-    pub(crate) up_to: Option<Head>,
+    pub(crate) last_entry: Option<Head>,
 }
 
 impl Store {
     /// Writes rows in one transaction. Dropping the future rolls the transaction back, so retries are safe.
-    async fn write_rows(&mut self, rows: &RowsToWrite) -> Result<()> {
+    async fn write_rows(&mut self, rows: &TableUpdate) -> Result<()> {
         let url = self.url.clone();
-        with_deadline(TABLES_DEADLINE, &url, async {
+        with_timeout(TABLES_TIMEOUT, &url, async {
             let mut connection = self.take_connection().await?;
             connection.check_not_moved()?;
             connection.run(connection.begin_statement()).await?;
-            let any = connection.sqlx();
+            let any = connection.any_connection();
             lease::lock_head(any, &url, &self.token).await?;
             write_tables(any, &url, rows).await?;
             // If the transaction is interrupted here, it must leave no changes behind.
@@ -264,7 +266,7 @@ impl Store {
     }
 }
 
-async fn write_tables(any: &mut AnyConnection, url: &JournalUrl, rows: &RowsToWrite) -> Result<()> {
+async fn write_tables(any: &mut AnyConnection, url: &JournalUrl, rows: &TableUpdate) -> Result<()> {
     let fault = |error| from_sqlx(error, url);
     if rows.must_clear {
         sqlx::raw_sql("DELETE FROM intents; DELETE FROM figures").execute(&mut *any).await.map_err(fault)?;
@@ -278,7 +280,7 @@ async fn write_tables(any: &mut AnyConnection, url: &JournalUrl, rows: &RowsToWr
         let count = sqlx::query(RECOUNT_FIGURES).bind(day.get()).bind(bot).bind((day + Millis::DAY).get());
         count.execute(&mut *any).await.map_err(fault)?;
     }
-    let update = match rows.up_to {
+    let update = match rows.last_entry {
         Some(Head { seq, hash }) => sqlx::query(
             "UPDATE projection SET format = $1, seq = $2, hash = $3, is_complete = 1 WHERE id = 1",
         )

@@ -6,7 +6,7 @@ use candlewick_journal::{
 };
 
 fn order(body: &str) -> OperatorOrder {
-    OperatorOrder { token: OrderToken::random().unwrap(), giver: "operator".into(), body: body.into() }
+    OperatorOrder { token: OrderToken::random().unwrap(), issuer: "operator".into(), body: body.into() }
 }
 
 async fn pending(fixture: &Fixture) -> Vec<OperatorOrder> {

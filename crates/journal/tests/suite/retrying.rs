@@ -118,17 +118,17 @@ impl JournalFollower for Snapshots {
         true
     }
 
-    fn next_piece(&mut self, is_end: bool) -> Option<String> {
+    fn next_snapshot_piece(&mut self, is_end: bool) -> Option<String> {
         let mut told = self.0.lock().unwrap();
         told.asked += 1;
         (!is_end).then(|| format!("{{\"snapshot\":{}}}", told.asked))
     }
 
-    fn on_piece_stored(&mut self, head: Head) {
+    fn on_snapshot_piece_stored(&mut self, head: Head) {
         self.0.lock().unwrap().recorded.push(head);
     }
 
-    fn on_piece_failed(&mut self, _why: &str) {
+    fn on_snapshot_piece_failed(&mut self, _why: &str) {
         self.0.lock().unwrap().not_recorded += 1;
     }
 }
@@ -148,7 +148,7 @@ pub(crate) async fn interrupted_snapshot_loses_no_entry(fixture: &Fixture) {
         journal.make_durable().await.unwrap();
         assert!(journal.is_snapshot_due());
         let kind = if polls % 2 == 0 { Cut::Asked } else { Cut::Answered };
-        let done = cut(journal.write_background_piece(), kind(polls)).await;
+        let done = cut(journal.write_background_chunk(), kind(polls)).await;
         note(&mut journal);
         journal.make_durable().await.unwrap();
         if done.is_some() {
@@ -175,7 +175,7 @@ pub(crate) async fn failed_snapshot_affects_nothing_else(fixture: &Fixture) {
     for number in 1..=3 {
         journal.note(Millis::ZERO, format!("{{\"number\":{number}}}"));
         journal.make_durable().await.unwrap();
-        journal.write_background_piece().await;
+        journal.write_background_chunk().await;
     }
     journal.close().await.unwrap();
     let bodies = fixture.bodies().await;

@@ -71,7 +71,7 @@ async fn record(store: &mut Store, intents: impl Iterator<Item = u64>) {
 
 async fn complete(projector: &mut Projector, store: &mut Store, known: &Known) -> Head {
     loop {
-        if let ProjectionProgress::Complete(head) = projector.write_piece(store, known).await.unwrap() {
+        if let ProjectionProgress::Complete(head) = projector.write_batch(store, known).await.unwrap() {
             return head;
         }
     }
@@ -93,7 +93,7 @@ pub(crate) async fn rows_are_read_back_as_they_were_written(fixture: &Fixture) {
     // Lines 1 to 600 are about one intent each. The next two lines are about intents 2 and 500 again.
     record(&mut store, (1..=600).chain([2, 500])).await;
     let known = Known(600);
-    let head = complete(&mut Projector::starting_after(store.head()), &mut store, &known).await;
+    let head = complete(&mut Projector::from_head(store.head()), &mut store, &known).await;
     assert_eq!(head, store.head());
     let mut last: Vec<(u64, u64)> = (1..=600).map(|intent| (intent, intent)).collect();
     (last[1].1, last[499].1) = (601, 602);
@@ -102,11 +102,11 @@ pub(crate) async fn rows_are_read_back_as_they_were_written(fixture: &Fixture) {
     // A later process adds new rows and keeps the existing ones.
     record(&mut store, [3].into_iter()).await;
     fixture.run("UPDATE intents SET reason = 'mine' WHERE intent = 7").await;
-    let head = complete(&mut Projector::starting_after(store.head()), &mut store, &known).await;
+    let head = complete(&mut Projector::from_head(store.head()), &mut store, &known).await;
     let found = tables(fixture).await.unwrap();
     let seq_of = |intent: usize| (found.intents[intent - 1].seq, found.intents[intent - 1].reason.len() > 4);
     assert_eq!((found.last_entry, seq_of(3), seq_of(7)), (head, (603, true), (7, false)));
-    complete(&mut Projector::rebuilding(store.head()), &mut store, &known).await;
+    complete(&mut Projector::for_rebuild(store.head()), &mut store, &known).await;
     last[2].1 = 603;
     assert_eq!(tables(fixture).await, Some(expected(head, &last, &known)));
 }
@@ -117,7 +117,7 @@ pub(crate) async fn rows_that_are_cut_off_are_written_again(fixture: &Fixture) {
     let (known, mut was_cut, mut polls) = (Known(3), 0, 1);
     loop {
         assert!(polls < MAX_QUESTIONS, "a piece has an end");
-        let mut projector = Projector::rebuilding(store.head());
+        let mut projector = Projector::for_rebuild(store.head());
         let kind = if polls % 2 == 0 { Cut::Asked } else { Cut::Answered };
         let whole = cut(complete(&mut projector, &mut store, &known), kind(polls)).await;
         let expected = expected(store.head(), &[(1, 1), (2, 2), (3, 3)], &known);
@@ -139,7 +139,7 @@ pub(crate) async fn who_lost_the_lease_writes_no_row(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     record(&mut store, 1..=3).await;
     fixture.run("UPDATE lease SET token = 'another'").await;
-    let written = Projector::rebuilding(store.head()).write_piece(&mut store, &Known(3)).await;
+    let written = Projector::for_rebuild(store.head()).write_batch(&mut store, &Known(3)).await;
     assert!(written.is_err(), "{written:?}");
     assert_eq!(fixture.number("SELECT is_complete + seq FROM projection").await, 0);
 }

@@ -6,7 +6,7 @@ use crate::notifier::{ChannelCounts, Notifier};
 use std::ops::Range;
 use std::sync::Mutex;
 
-const PACE: DeliveryPace = DeliveryPace {
+const PACE: DeliverySettings = DeliverySettings {
     queue_capacity: 1_000,
     digest_after: 5,
     digest_window: Duration::from_mins(1),
@@ -30,7 +30,7 @@ enum Answer {
 impl Receiver {
     /// `answer` receives the time since the start and the number of the attempt.
     fn start(
-        pace: DeliveryPace,
+        pace: DeliverySettings,
         answer: impl Fn(Duration, usize) -> Answer + Send + Sync + 'static,
     ) -> (Self, Notifier) {
         let receiver = Self { log: Arc::default(), begin: Instant::now(), answer: Arc::new(answer) };
@@ -134,7 +134,7 @@ async fn retries_every_five_minutes_and_loses_no_queued_alert() {
 #[tokio::test(start_paused = true)]
 async fn counts_and_reports_dropped_alerts() {
     let (receiver, notifier) =
-        Receiver::start(DeliveryPace { queue_capacity: 100, ..PACE }, down_until(3_600));
+        Receiver::start(DeliverySettings { queue_capacity: 100, ..PACE }, down_until(3_600));
     notifier.send(alert(0, Severity::Critical));
     sleep(seconds(1)).await;
     notifier.send(alert(1, Severity::Critical));
@@ -231,7 +231,7 @@ async fn message_rejected_for_an_hour_does_not_block_others() {
 async fn next_message_reports_drops_after_a_rejected_one() {
     let refused = || Answer::Fail(Failure::Permanent { reason: "400".to_owned() });
     let (receiver, notifier) =
-        Receiver::start(DeliveryPace { queue_capacity: 1, ..PACE }, move |_, attempt| match attempt {
+        Receiver::start(DeliverySettings { queue_capacity: 1, ..PACE }, move |_, attempt| match attempt {
             1 => Answer::TakeAfter(seconds(5)),
             2 => refused(),
             _ => Answer::Take,
@@ -268,7 +268,7 @@ async fn end_interrupts_a_retry_delay() {
 #[tokio::test(start_paused = true)]
 async fn repeated_alerts_are_sent_once_with_their_count() {
     let (receiver, notifier) =
-        Receiver::start(DeliveryPace { quiet_period: seconds(300), ..PACE }, |_, _| Answer::Take);
+        Receiver::start(DeliverySettings { quiet_period: seconds(300), ..PACE }, |_, _| Answer::Take);
     for at in 0..30 {
         notifier.send(Alert { repeat_key: Some("token".to_owned()), ..alert(at, Severity::Warning) });
         sleep(seconds(1)).await;

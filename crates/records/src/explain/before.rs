@@ -19,7 +19,7 @@ pub(super) struct DecisionEntry {
     pub(super) at: Millis,
 }
 
-/// Calls `visit` with each decision and the Session right before it. Skips long replays unless `is_unlimited` is set.
+/// Calls `visit` with each decision and the Session right before it. Skips long replays unless `is_replay_unlimited` is set.
 pub(super) async fn visit_sessions_before(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -29,7 +29,7 @@ pub(super) async fn visit_sessions_before(
 ) -> Result<(), RecordsError> {
     let near = decisions.iter().filter(|decision| is_unlimited || decision.seq <= MAX_REPLAYED_ENTRIES);
     let mut left = near.peekable();
-    if left.peek().is_none() || contents.complete_since().is_some() {
+    if left.peek().is_none() || contents.compacted_before().is_some() {
         return Ok(());
     }
     let mut fold = SessionFold::new(run.session_without_strategies()?);
@@ -81,7 +81,7 @@ fn limit_figures(rule: Rule, session: &Session, decision: &DecisionEntry) -> Str
     let Some(bot) = BotId::new(decision.bot).filter(|_| rule != Rule::StaleData) else {
         return String::new();
     };
-    session.rule_figures(rule, bot, decision.at)
+    session.describe_rule_values(rule, bot, decision.at)
 }
 
 /// Describes the origin of a stake, for example `level 3 of 3 (4.40, times 2 after a loss)`.

@@ -30,7 +30,7 @@ pub(super) struct ConditionState {
 impl ConditionState {
     pub(super) fn from_condition(condition: &Condition<'_>) -> Self {
         Self {
-            part: condition.part.to_string(),
+            part: condition.part_path.to_string(),
             side: condition.role.key(),
             depth: condition.depth,
             condition: condition.text.to_owned(),
@@ -135,7 +135,7 @@ mod tests {
         holds: Option<bool>,
     ) -> Condition<'a> {
         Condition {
-            part: part.into(),
+            part_path: part.into(),
             role: side,
             depth,
             text,

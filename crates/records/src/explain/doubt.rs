@@ -10,8 +10,8 @@ use candlewick_sdk::{Millis, Symbol};
 use serde_json::Value;
 
 /// Minimum delay between the two trade lists that confirm a found trade.
-const FOUND_TRADE_DELAY: Millis = Millis::from_seconds(5);
-const MISSING_TRADE_DELAY: Millis = Millis::from_seconds(10);
+const FOUND_CONFIRMATION_DELAY: Millis = Millis::from_seconds(5);
+const MISSING_CONFIRMATION_DELAY: Millis = Millis::from_seconds(10);
 const MAX_HTTP_EXCHANGES: u32 = 500;
 const TIME_SLACK: Millis = Millis::SECOND;
 
@@ -29,8 +29,8 @@ pub(super) async fn read_trade_lists(
                 began = Some(ended);
                 continue;
             }
-            EventKind::Adopted(_) => (FOUND_TRADE_DELAY, true),
-            EventKind::NotOpened { .. } => (MISSING_TRADE_DELAY, false),
+            EventKind::Adopted(_) => (FOUND_CONFIRMATION_DELAY, true),
+            EventKind::NotOpened { .. } => (MISSING_CONFIRMATION_DELAY, false),
             _ => continue,
         };
         let by_person = lines.iter().chain(notes.iter().copied()).any(|one| is_manual_resolution(one, ended));
@@ -55,7 +55,7 @@ pub(super) fn build_steps(
     let [request, reply] = steps.map(|step| Step { what: format!("{kind} {}", step.what), ..step });
     let page = exchange.response.as_deref().unwrap_or_default();
     let short = is_trade_list(exchange).then(|| describe_page(page, venue_id, origin));
-    [request, Step { short, ..reply }]
+    [request, Step { summary: short, ..reply }]
 }
 
 fn is_manual_resolution(stored: &StoredLine, ended: Millis) -> bool {

@@ -25,8 +25,8 @@ pub(super) struct DecisionContext {
 
 pub(super) struct RecomputeOptions<'a> {
     pub(super) registry: &'a Registry,
-    pub(super) is_unlimited: bool,
-    pub(super) only_conditions: bool,
+    pub(super) is_replay_unlimited: bool,
+    pub(super) is_conditions_only: bool,
     pub(super) command: &'a str,
 }
 
@@ -43,12 +43,12 @@ pub(super) async fn recompute_indicators(
     let (Some(run), Some(header)) = (run, header) else {
         return unread("the journal does not contain the run".to_owned());
     };
-    if let Some(since) = contents.complete_since().filter(|since| run.began < *since) {
+    if let Some(since) = contents.compacted_before().filter(|since| run.began < *since) {
         return unread(RecordsError::Compacted { since }.to_string());
     }
     let of_bot = |(bot, until): &(&str, u64)| Replay::for_bot((run, contents), (bot, *until), options);
     let mut replays: Vec<Result<Replay, String>> = bots.iter().map(of_bot).collect();
-    let is_needed = |replay: &&Replay| !options.only_conditions || replay.has_conditions();
+    let is_needed = |replay: &&Replay| !options.is_conditions_only || replay.has_conditions();
     let untils = replays.iter().flatten().filter(is_needed).map(|replay| replay.until);
     if let Some(until) = untils.max() {
         // The walk starts at the header and verifies every replayed line.
@@ -92,8 +92,8 @@ impl Replay {
         let trades = own.map(|(row, _)| (row.approved.intent(), trade(row))).collect();
         let replay = Self { trades, ..Self::new(run, (bot, until), options.registry)? };
         let before = until.saturating_sub(run.seq + 1);
-        let is_needed = !options.only_conditions || replay.has_conditions();
-        if is_needed && before > MAX_REPLAYED_ENTRIES && !options.is_unlimited {
+        let is_needed = !options.is_conditions_only || replay.has_conditions();
+        if is_needed && before > MAX_REPLAYED_ENTRIES && !options.is_replay_unlimited {
             return Err(format!(
                 "{before} entries must be replayed; to allow this, run `candlewick {} --indicators`",
                 options.command
@@ -147,7 +147,7 @@ impl Replay {
         match &event.kind {
             EventKind::Candle { series, candle, .. } if Some(series.index()) == self.series => {
                 self.feed_longer_candles();
-                self.longer.feed_longer_before(candle, &mut *self.strategy);
+                self.longer.feed_longer_candles_before(candle, &mut *self.strategy);
                 self.strategy.on_candle(candle);
                 self.store_indicators();
                 self.last = Some(*candle);
@@ -169,7 +169,7 @@ impl Replay {
     /// Feeds the strategy the longer candles that the last candle completed. Called after the decision on this candle.
     fn feed_longer_candles(&mut self) {
         if let Some(candle) = self.last.take() {
-            self.longer.feed_longer_after(&candle, &mut *self.strategy);
+            self.longer.feed_longer_candles_after(&candle, &mut *self.strategy);
         }
     }
 

@@ -6,7 +6,7 @@ use super::moment::MomentQuery;
 use crate::RecordsError;
 use crate::contents::JournalContents;
 use crate::lines::parse_refusal;
-use crate::moment::short_time;
+use crate::moment::format_short_time;
 use crate::run::RecordedRun;
 use candlewick_engine::{BotSettings, IntentId, IntentState, Rule};
 use candlewick_journal::{LineKind, Reader, StoredLine};
@@ -128,7 +128,7 @@ impl Decision {
     }
 
     fn describe(&self, reason: &str) -> String {
-        let (time, bot) = (short_time(self.time), escape_hidden(&self.bot));
+        let (time, bot) = (format_short_time(self.time), escape_hidden(&self.bot));
         let direction = self.direction.map(|direction| format!(" {direction}")).unwrap_or_default();
         let outcome = match (&self.refusal, self.intent, self.state) {
             (Some(refusal), ..) => format!("rejected: {refusal}"),
@@ -170,7 +170,7 @@ impl Display for LastDecisions {
         write!(
             f,
             "For details, run `candlewick why \"{}\"` (a decision) or `candlewick explain NUMBER` (a trade).",
-            short_time(last.time)
+            format_short_time(last.time)
         )
     }
 }

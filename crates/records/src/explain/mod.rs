@@ -56,5 +56,5 @@ fn describe_refusal(
     risk: Option<&RiskSettings>,
 ) -> String {
     let words = risk.map_or_else(|| rule.describe(), |risk| rule.describe_with_setting(risk, &bot.name));
-    rule.with_lateness(words, Lateness::new(times, bot.interval.length(), risk))
+    rule.add_lateness(words, Lateness::new(times, bot.interval.length(), risk))
 }

@@ -7,7 +7,7 @@ use super::{CandleLine, describe_refusal};
 use crate::RecordsError;
 use crate::contents::JournalContents;
 use crate::lines::{find_rejection, is_candle, parse_refusal};
-use crate::moment::{time_of_day, utc};
+use crate::moment::{format_time_of_day, format_utc};
 use crate::run::RecordedRun;
 use candlewick_engine::{
     BotSettings, EndedTrade, Event, EventKind, IntentId, IntentRow, IntentState, OrderReply, Origin,
@@ -22,7 +22,7 @@ use std::fmt::{self, Display};
 
 const MAX_LINES: u32 = 20_000;
 /// Maximum age of the last candle before the moment, as a number of candle intervals.
-const MAX_CANDLE_AGE: i64 = 3;
+const MAX_CANDLE_AGE_INTERVALS: i64 = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MomentQuery {
@@ -34,7 +34,7 @@ pub struct MomentQuery {
 pub struct MomentRequest<'a> {
     pub query: &'a MomentQuery,
     pub registry: &'a Registry,
-    pub is_unlimited: bool,
+    pub is_replay_unlimited: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -77,7 +77,7 @@ pub async fn read_moment(
 ) -> Result<MomentReport, RecordsError> {
     let query = request.query;
     let time = query.time;
-    if let Some(since) = contents.complete_since().filter(|since| time < *since) {
+    if let Some(since) = contents.compacted_before().filter(|since| time < *since) {
         return Err(RecordsError::Compacted { since });
     }
     let Some(run) = contents.runs.iter().rev().find(|run| run.began <= time) else {
@@ -86,12 +86,13 @@ pub async fn read_moment(
     let bots = query.matching_bots(run)?;
     let mut found = Vec::new();
     for bot in bots {
-        let from = time - bot.interval.length() * MAX_CANDLE_AGE;
+        let from = time - bot.interval.length() * MAX_CANDLE_AGE_INTERVALS;
         let lines = reader.verified_lines_between(from, time + Millis::new(1), MAX_LINES).await?;
         let risk = contents.risk_settings_at(run, time)?;
         let mut moment = BotReport::new(bot, run, &lines)?.with_refusal(contents, bot, risk.as_ref());
         if let (Some(Rule::RefusedByVenue), Some((_, at)), Some(risk)) = (moment.rule, moment.refused, &risk)
-            && let Some(pause) = describe_refusal_pause_at(reader, contents, risk, (bot.symbol, at)).await?
+            && let Some(pause) =
+                describe_pause_after_refusals(reader, contents, risk, (bot.symbol, at)).await?
         {
             moment.refusal = moment.refusal.map(|words| format!("{words}, {pause}"));
         }
@@ -107,14 +108,14 @@ pub async fn read_moment(
     add_conditions(&mut found, reader, (contents, run), request).await?;
     let refusals =
         found.iter_mut().filter_map(|bot| Some((bot.refusal_entry?, bot.rule?, bot.refusal.as_mut()?)));
-    add_limit_figures(refusals.collect(), reader, (contents, run), request.is_unlimited).await?;
+    add_limit_figures(refusals.collect(), reader, (contents, run), request.is_replay_unlimited).await?;
     Ok(MomentReport { time, run: Some(run.number), bots: found, ended: describe_journal_end(contents, time) })
 }
 
 fn describe_journal_end(contents: &JournalContents, time: Millis) -> Option<String> {
-    let last = Some(contents.last.line.received).filter(|last| *last < time)?;
+    let last = Some(contents.last_line.line.received).filter(|last| *last < time)?;
     let why = contents.reached_limit().map(|limit| format!(", because the run was {}", limit.describe()));
-    Some(format!("the journal ends at {}{}", utc(last), why.unwrap_or_default()))
+    Some(format!("the journal ends at {}{}", format_utc(last), why.unwrap_or_default()))
 }
 
 async fn add_conditions(
@@ -123,9 +124,10 @@ async fn add_conditions(
     (contents, run): (&JournalContents, &RecordedRun),
     request: &MomentRequest<'_>,
 ) -> Result<(), RecordsError> {
-    let command = format!("why {}", utc(request.query.time));
-    let MomentRequest { registry, is_unlimited, .. } = *request;
-    let options = RecomputeOptions { registry, is_unlimited, only_conditions: true, command: &command };
+    let command = format!("why {}", format_utc(request.query.time));
+    let MomentRequest { registry, is_replay_unlimited, .. } = *request;
+    let options =
+        RecomputeOptions { registry, is_replay_unlimited, is_conditions_only: true, command: &command };
     let with_candle = |bot: &BotReport| Some((bot.bot.clone(), bot.candle.as_ref()?.seq + 1));
     let asked: Vec<(String, u64)> = bots.iter().filter_map(with_candle).collect();
     let asked: Vec<(&str, u64)> = asked.iter().map(|(bot, until)| (bot.as_str(), *until)).collect();
@@ -310,7 +312,7 @@ impl BotReport {
 
 impl Display for MomentReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "At {}", utc(self.time))?;
+        write!(f, "At {}", format_utc(self.time))?;
         let Some(run) = self.run else { return write!(f, ", no run had started yet.") };
         write!(f, ", in run {run}:")?;
         if let Some(ended) = &self.ended {
@@ -319,13 +321,13 @@ impl Display for MomentReport {
         for bot in &self.bots {
             write!(f, "\n{} on {}: {}", bot.bot, bot.symbol, bot.describe())?;
             if let Some(line) = &bot.candle {
-                let (candle, closed) = (&line.candle, utc(line.close_time));
+                let (candle, closed) = (&line.candle, format_utc(line.close_time));
                 let clocks = conditions::format_local_times(&bot.conditions, line.close_time);
                 let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
                 write!(
                     f,
                     "\n  last candle closed at {closed}{clocks}: open {open}, high {high}, low {low}, close {close}; received at {}",
-                    utc(line.received)
+                    format_utc(line.received)
                 )?;
             }
             for line in conditions::condition_lines(&bot.conditions) {
@@ -406,7 +408,7 @@ fn parse_signal_event(stored: &StoredLine) -> Option<Event> {
 impl Display for SignalMoment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (source, id) = (escape_hidden(&self.source), escape_hidden(&self.id));
-        write!(f, "{} {} {id} from {source}: ", time_of_day(self.received), self.direction)?;
+        write!(f, "{} {} {id} from {source}: ", format_time_of_day(self.received), self.direction)?;
         match (&self.refusal, self.intent) {
             (Some(refusal), _) => write!(f, "rejected: {refusal}"),
             (None, Some(intent)) => write!(f, "approved as trade #{intent}"),
@@ -432,11 +434,11 @@ fn describe_pause_at(
         Some(EndedTrade { bot: &origin.bot, symbol: origin.symbol, outcome: row.outcome?, at: settled })
     });
     let (pause, until) = pause_after(risk, bot_and_symbol, ended.collect(), at)?;
-    Some(format!("paused until {} after {}", utc(until), pause.describe_cause()))
+    Some(format!("paused until {} after {}", format_utc(until), pause.describe_cause()))
 }
 
 /// Describes a pause caused by orders that the venue refused. Returns `None` after a manual resume.
-async fn describe_refusal_pause_at(
+async fn describe_pause_after_refusals(
     reader: &mut Reader,
     contents: &JournalContents,
     risk: &RiskSettings,
@@ -472,7 +474,7 @@ async fn describe_refusal_pause_at(
         answers.push(OrderReply { symbol, decided: approved.decision_time(), at, refusal });
     }
     let pause = refusal_pause_after(risk, symbol, &answers, at);
-    Ok(pause.map(|pause| format!("until {} after {}", utc(pause.until), pause.cause())))
+    Ok(pause.map(|pause| format!("until {} after {}", format_utc(pause.until), pause.cause())))
 }
 
 fn was_resumed_manually(contents: &JournalContents) -> bool {

@@ -1,6 +1,6 @@
 //! Chronological list of the steps of an intent.
 
-use crate::moment::short_time;
+use crate::moment::format_short_time;
 use candlewick_journal::{LineKind, LoggedExchange, StoredLine};
 use candlewick_sdk::{Millis, Money, MoneyScale, escape_hidden, format_price};
 use serde::Serialize;
@@ -16,7 +16,7 @@ pub(super) struct Step {
     pub(super) what: String,
     pub(super) detail: Value,
     #[serde(skip)]
-    pub(super) short: Option<String>,
+    pub(super) summary: Option<String>,
 }
 
 impl Step {
@@ -29,7 +29,7 @@ impl Step {
             LineKind::Note | LineKind::Run => "note",
         };
         let (time, what) = (line.received, what.to_owned());
-        Self { time, after_ms: time - decided, what, detail, short: None }
+        Self { time, after_ms: time - decided, what, detail, summary: None }
     }
 
     pub(super) fn from_exchange(exchange: &LoggedExchange, decided: Millis) -> [Self; 2] {
@@ -38,7 +38,7 @@ impl Step {
             after_ms: time - decided,
             what: what.to_owned(),
             detail,
-            short: None,
+            summary: None,
         };
         let request = format!("{} {}", exchange.request_line, exchange.request);
         let response = exchange.response.as_deref().unwrap_or("no answer");
@@ -62,7 +62,7 @@ impl Step {
     }
 
     pub(super) fn describe(&self, scale: MoneyScale) -> String {
-        match (&self.short, self.detail.as_str()) {
+        match (&self.summary, self.detail.as_str()) {
             (Some(short), _) => short.clone(),
             (None, Some(text)) => summarize_text(text),
             (None, None) => describe_entry(&self.detail, scale),
@@ -178,7 +178,7 @@ fn describe_field(name: &str, label: &str, value: &Value) -> Option<String> {
         Value::Null => return None,
         Value::Object(inner) => describe_fields(inner).join(", "),
         Value::Array(items) => format!("{} in a list", items.len()),
-        value if is_time && value.as_i64() > Some(0) => short_time(Millis::new(value.as_i64()?)),
+        value if is_time && value.as_i64() > Some(0) => format_short_time(Millis::new(value.as_i64()?)),
         value if label.ends_with("price") && value.is_f64() => value.as_f64().map(format_price)?,
         value if name == "payout" => format!("{} %", plain_text(value)),
         value => plain_text(value),

@@ -8,7 +8,7 @@ use super::step::Step;
 use super::{CandleLine, doubt};
 use crate::RecordsError;
 use crate::contents::JournalContents;
-use crate::moment::{format_delta, short_time, time_of_day, utc};
+use crate::moment::{format_delta, format_short_time, format_time_of_day, format_utc};
 use crate::table::table_text;
 use crate::trade::{IntentOrigin, TradeLine};
 use candlewick_engine::{IntentId, IntentRow, Origin, Rule};
@@ -50,7 +50,7 @@ pub struct Explanation {
 pub struct TradeRequest<'a> {
     pub name: &'a str,
     pub registry: &'a Registry,
-    pub is_unlimited: bool,
+    pub is_replay_unlimited: bool,
 }
 
 /// Reads all data about one intent. Each entry is verified against the hash of the previous entry.
@@ -77,8 +77,9 @@ pub async fn read_trade(
     timeline.extend(lists.iter().flat_map(|exchange| doubt::build_steps(exchange, (row, origin), venue_id)));
     timeline.sort_by_key(|step| (step.time, step.sort_rank()));
     let command = format!("explain {}", request.name);
-    let TradeRequest { registry, is_unlimited, .. } = *request;
-    let options = RecomputeOptions { registry, is_unlimited, only_conditions: false, command: &command };
+    let TradeRequest { registry, is_replay_unlimited, .. } = *request;
+    let options =
+        RecomputeOptions { registry, is_replay_unlimited, is_conditions_only: false, command: &command };
     let bots = [(origin.bot.as_str(), origin.seq)];
     let shown = recompute_indicators(reader, contents, (origin.run, &bots), &options).await?.pop();
     let (shown, indicators_missing) = match shown.unwrap_or_else(|| Ok(DecisionContext::default())) {
@@ -90,7 +91,7 @@ pub async fn read_trade(
     Ok(Explanation {
         trade,
         not_sent_reason: lines.iter().find_map(not_sent_reason),
-        stake_reason: read_stake_reason(reader, contents, origin, (decided, is_unlimited)).await?,
+        stake_reason: read_stake_reason(reader, contents, origin, (decided, is_replay_unlimited)).await?,
         passed_rules: Rule::ALL.to_vec(),
         indicators: shown.indicators,
         conditions: shown.conditions,
@@ -190,7 +191,7 @@ impl Explanation {
     fn decision_lines(&self) -> Vec<String> {
         let decided = self.trade.decision_time;
         let clocks = conditions::format_local_times(&self.conditions, decided);
-        let mut lines = vec![format!("Decided at {}{clocks}: {}", utc(decided), self.trade.reason)];
+        let mut lines = vec![format!("Decided at {}{clocks}: {}", format_utc(decided), self.trade.reason)];
         if !self.indicators.is_empty() {
             let shown =
                 self.indicators.iter().map(|(name, value)| format!("{name} = {}", format_price(*value)));
@@ -221,12 +222,12 @@ impl Explanation {
     }
 
     fn candle_table(&self, is_raw: bool) -> String {
-        let time: fn(Millis) -> String = if is_raw { utc } else { short_time };
+        let time: fn(Millis) -> String = if is_raw { format_utc } else { format_short_time };
         let price: fn(f64) -> String = if is_raw { |price: f64| price.to_string() } else { format_price };
         let last = if is_raw { "received" } else { "" };
         let row = |CandleLine { candle, close_time, received, origin, .. }: &CandleLine| {
             let mark = match origin {
-                _ if is_raw => utc(*received),
+                _ if is_raw => format_utc(*received),
                 _ if *close_time == self.trade.decision_time => "decision".to_owned(),
                 Origin::Backfill => "backfilled".to_owned(),
                 Origin::Live => String::new(),
@@ -241,9 +242,9 @@ impl Explanation {
         let decided = self.trade.decision_time;
         let is_same_day = self.timeline.iter().all(|step| step.time.get() / DAY_MS == decided.get() / DAY_MS);
         let time = match (is_raw, is_same_day) {
-            (true, _) => utc,
-            (false, true) => time_of_day,
-            (false, false) => short_time,
+            (true, _) => format_utc,
+            (false, true) => format_time_of_day,
+            (false, false) => format_short_time,
         };
         let row = |step: &Step| {
             let text = if is_raw { step.raw_text() } else { step.describe(self.scale) };
@@ -262,11 +263,11 @@ impl Display for Explanation {
 /// Describes a gate transition, such as `closed at TIME, when the BUY signal of TIME won`.
 fn describe_transition(moved: &GateTransition) -> String {
     let what = if moved.is_open { "opened" } else { "closed" };
-    let at = utc(moved.at);
+    let at = format_utc(moved.at);
     match moved.by {
         Some(SettledSignal { decided, direction, won }) => {
             let result = if won { "won" } else { "lost" };
-            format!("{what} at {at}, when the {direction} signal of {} {result}", utc(decided))
+            format!("{what} at {at}, when the {direction} signal of {} {result}", format_utc(decided))
         }
         None => format!("{what} at {at}"),
     }

@@ -3,7 +3,7 @@
 use crate::RecordsError;
 use crate::lines::SessionFold;
 use crate::moment::count_text;
-use crate::run::{RUN_NUMBER_BETWEEN_RUNS, RecordedRun};
+use crate::run::{NO_RUN, RecordedRun};
 use candlewick_engine::{
     Action, Control, Event, EventKind, Header, RecordedEntry, ReloadNote, Rule, Session,
 };
@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::mem;
 
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Decisions {
+pub(super) struct DecisionComparison {
     pub events: u64,
     pub actions: u64,
     pub opened: u64,
@@ -52,7 +52,7 @@ struct Replay {
     is_reload_prepared: bool,
 }
 
-impl Decisions {
+impl DecisionComparison {
     pub(super) fn summary(&self) -> String {
         let Self { actions, opened, refused, events, .. } = self;
         let opened_words = count_text(*opened, "trade", "trades");
@@ -125,7 +125,11 @@ fn build_strategies(
 }
 
 impl Replay {
-    fn compare_entry(&mut self, stored: &StoredLine, decisions: &mut Decisions) -> Option<Difference> {
+    fn compare_entry(
+        &mut self,
+        stored: &StoredLine,
+        decisions: &mut DecisionComparison,
+    ) -> Option<Difference> {
         if self.stopped_at.is_some() {
             return None;
         }
@@ -182,7 +186,7 @@ impl Replay {
                 return Some(Difference::from_line(stored, format!("cannot read the event: {error}")));
             }
         };
-        if stored.line.run == RUN_NUMBER_BETWEEN_RUNS {
+        if stored.line.run == NO_RUN {
             // No Session was running at that time. The next run applies the event at its start.
             self.session.recall(&RecordedEntry::Event(event));
             return None;
@@ -237,7 +241,7 @@ fn differs_in_rule(recorded: Option<&Value>, replayed: Option<&Value>) -> bool {
 const fn is_recorded(action: &Action, format: u32) -> bool {
     match action {
         Action::Open(_) | Action::Refuse(_) | Action::DayOpened { .. } => true,
-        Action::Verdict(_) => format >= Header::FIRST_VERDICTS_FORMAT,
+        Action::Verdict(_) => format >= Header::FIRST_FORMAT_WITH_VERDICTS,
     }
 }
 

@@ -4,15 +4,15 @@ mod decisions;
 mod outcomes;
 
 use crate::RecordsError;
-use crate::contents::{JournalContents, complete_since};
+use crate::contents::{JournalContents, compacted_before};
 use crate::lines::read_unverified_lines;
-use crate::moment::{count_text, utc};
+use crate::moment::{count_text, format_utc};
 use crate::run::{FILE_CHANGED, FILE_OR_PART_CHANGED, RecordedRun};
 use crate::table::{table, table_text};
 use candlewick_journal::{JournalError, Reader};
 use candlewick_sdk::{Outcome, Registry, format_price, group_thousands};
-use decisions::{Decisions, Difference, UncomparedDecisions};
-use outcomes::{DifferingTrade, Outcomes};
+use decisions::{DecisionComparison, Difference, UncomparedDecisions};
+use outcomes::{DifferingTrade, OutcomeComparison};
 use serde::Serialize;
 use std::fmt::{self, Display};
 
@@ -28,7 +28,7 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
         Err(JournalError::BrokenChain { .. }) => return Ok(ParityReport::for_unreadable_journal(chain)),
         Err(error) => return Err(error.into()),
     };
-    if let Some(since) = complete_since(&lines).filter(|_| chain.is_intact()) {
+    if let Some(since) = compacted_before(&lines).filter(|_| chain.is_intact()) {
         return Err(RecordsError::Compacted { since });
     }
     let runs = match RecordedRun::read_all(&lines) {
@@ -36,9 +36,9 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
         Err(_) if !chain.is_intact() => return Ok(ParityReport::for_unreadable_journal(chain)),
         Err(failure) => return Err(failure),
     };
-    let decisions = Decisions::compare(&lines, &runs, registry)?;
+    let decisions = DecisionComparison::compare(&lines, &runs, registry)?;
     let outcomes = if decisions.difference.is_none() && chain.is_intact() {
-        Some(Outcomes::compare(&JournalContents::read(reader).await?, &lines)?)
+        Some(OutcomeComparison::compare(&JournalContents::read(reader).await?, &lines)?)
     } else {
         None
     };
@@ -90,9 +90,9 @@ pub struct ParityReport {
     chain: ChainCheck,
     runs: usize,
     /// Compared decisions; `None` if the journal could not be read to the end.
-    decisions: Option<Decisions>,
+    decisions: Option<DecisionComparison>,
     /// Compared outcomes; `None` if a decision differs or if the hash chain is broken.
-    outcomes: Option<Outcomes>,
+    outcomes: Option<OutcomeComparison>,
     unexplained: usize,
 }
 
@@ -114,8 +114,13 @@ impl ParityReport {
         Self { ok: false, chain, runs: 0, decisions: None, outcomes: None, unexplained: 0 }
     }
 
-    fn new(chain: ChainCheck, runs: usize, decisions: Decisions, outcomes: Option<Outcomes>) -> Self {
-        let unexplained = outcomes.as_ref().map_or(0, Outcomes::unexplained_count);
+    fn new(
+        chain: ChainCheck,
+        runs: usize,
+        decisions: DecisionComparison,
+        outcomes: Option<OutcomeComparison>,
+    ) -> Self {
+        let unexplained = outcomes.as_ref().map_or(0, OutcomeComparison::unexplained_count);
         let ok = chain.is_intact() && decisions.difference.is_none() && unexplained == 0;
         Self { ok, chain, runs, decisions: Some(decisions), outcomes, unexplained }
     }
@@ -227,7 +232,7 @@ fn render_differing_trades(differing: &[DifferingTrade]) -> String {
         [
             format!("#{}", recorded.intent_id),
             recorded.bot.clone(),
-            utc(recorded.decision_time),
+            format_utc(recorded.decision_time),
             decide_to_open_ms.map_or("-".to_owned(), |delay| delay.to_string()),
             outcome_text(result, recorded.open_price, recorded.close_price),
             simulated.to_string(),

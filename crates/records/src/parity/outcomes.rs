@@ -11,7 +11,7 @@ use candlewick_journal::StoredLine;
 use candlewick_sdk::{Candle, CandleSeries, ExpirationType, Millis, Money, Outcome, Series, Symbol};
 use candlewick_simulator::{
     AnswerKind, Market, Opening, Order, Refusal, SettledTrade, SimulationSettings, Simulator, VenueEvent,
-    outcome_of, profit_of,
+    trade_outcome, trade_profit,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ const UNLIMITED_BALANCE: Money = Money::from_minor(1_000_000_000_000_000);
 const PRICE_TOLERANCE: f64 = 1e-9;
 
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Outcomes {
+pub(super) struct OutcomeComparison {
     pub intents: usize,
     pub agree: usize,
     /// Number of differing trades for each cause. A trade may have several causes.
@@ -59,7 +59,7 @@ struct SimulatedVenue {
     entry_delays: BTreeMap<String, Millis>,
 }
 
-impl Outcomes {
+impl OutcomeComparison {
     pub(super) fn compare(contents: &JournalContents, lines: &[StoredLine]) -> Result<Self, RecordsError> {
         let mut candles = RecordedCandles::default();
         lines.iter().try_for_each(|stored| candles.add_line(stored))?;
@@ -182,13 +182,13 @@ impl SimulatedVenue {
         let trade = &row.approved;
         let is_decided = outcome != Outcome::Cancelled;
         if let (Some(open), Some(close), true) = (row.open_price, row.close_price, is_decided)
-            && outcome_of(trade.direction(), open, close, self.settings.draw) != outcome
+            && trade_outcome(trade.direction(), open, close, self.settings.draw) != outcome
         {
             causes.insert(Cause::Unexplained);
         }
         let assumed = self.settings.payout_of(symbol);
         let payout = row.payout.unwrap_or(assumed);
-        let is_as_told = profit_of(outcome, trade.stake(), payout) == row.profit;
+        let is_as_told = trade_profit(outcome, trade.stake(), payout) == row.profit;
         causes.extend(match (is_as_told, row.payout) {
             (true, Some(paid)) if paid != assumed && outcome == Outcome::Won => Some(Cause::Payout),
             (true, _) => None,

@@ -148,7 +148,7 @@ pub enum Dimension {
 
 /// Exclusive upper bounds of the cells for entry delays, in milliseconds.
 const DELAY_BOUNDS_MS: [i64; 6] = [1_000, 2_000, 3_000, 5_000, 10_000, 60_000];
-const BAND_POINTS: usize = 5;
+const PAYOUT_BAND_POINTS: usize = 5;
 pub(crate) const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 /// Assignment of trades to the cells of one dimension. A trade without a value in this dimension is in no cell.
@@ -201,7 +201,7 @@ impl CellMap {
             Dimension::PayoutBand => {
                 let percent = row.payout?.to_fraction() * 100.0;
                 // Adds a small tolerance, so that a payout of 80 % is not read as 79.99999 %.
-                Some((percent + 1e-9) as usize / BAND_POINTS)
+                Some((percent + 1e-9) as usize / PAYOUT_BAND_POINTS)
             }
             Dimension::EntryDelay => {
                 let delay = row.open_time?.get() - decided;
@@ -220,7 +220,9 @@ impl CellMap {
                 let Expiry { close_type, expiration_type } = self.seen_expiries[index];
                 format!("{close_type} {expiration_type}")
             }
-            Dimension::PayoutBand => format!("{} to {} %", index * BAND_POINTS, (index + 1) * BAND_POINTS),
+            Dimension::PayoutBand => {
+                format!("{} to {} %", index * PAYOUT_BAND_POINTS, (index + 1) * PAYOUT_BAND_POINTS)
+            }
             Dimension::EntryDelay => delay_label(index),
         }
     }

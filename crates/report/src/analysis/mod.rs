@@ -22,9 +22,9 @@ pub use breakdown::{Breakdown, Cell, Dimension, SMALL_CELL_TRADES};
 pub(crate) use breakdown::{WEEKDAYS, hours_of_week};
 pub use candlewick_search::sensitivity::{Sensitivity, SensitivityCurve, SensitivityPoint, VenueSetting};
 pub(crate) use charted::{Bin, BinAlignment, RollingPoint, RollingWinRate, histogram, worst_drawdowns};
-pub(crate) use finding::{DecidedTrades, StakedResult, too_good, unusual_payout};
+pub(crate) use finding::{DecidedTrades, StakingResult, check_implausible_results, check_payout_range};
 pub use finding::{
-    Finding, FindingKind, Reversals, RunContext, Severity, StaleLongerCandle, VariantsUnknown,
+    Finding, FindingKind, Reversals, RunContext, Severity, StaleLongerCandle, UnknownVariants,
     assumed_payout_percent,
 };
 
@@ -58,7 +58,7 @@ pub struct Analysis {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variants: Option<VariantCount>,
     #[serde(skip)]
-    pub variants_unknown: Option<VariantsUnknown>,
+    pub unknown_variants: Option<UnknownVariants>,
     /// Findings, sorted by descending severity.
     pub findings: Vec<Finding>,
 }
@@ -77,7 +77,7 @@ impl Analysis {
             equity: EquityPoint::build_curve(&settled, trades.balance, trades.scale, trades.span),
             sensitivity: None,
             variants: None,
-            variants_unknown: None,
+            unknown_variants: None,
             findings: Vec::new(),
         }
     }
@@ -91,7 +91,7 @@ impl Analysis {
         self.variants = Some(variants);
     }
 
-    pub fn conclude(
+    pub fn collect_findings(
         &mut self,
         trades: &RunData<'_>,
         summary: &Summary,
@@ -105,7 +105,7 @@ impl Analysis {
             breakdowns: &self.breakdowns,
             sensitivity: self.sensitivity.as_ref(),
             variants: self.variants.as_ref(),
-            variants_unknown: self.variants_unknown.as_ref(),
+            unknown_variants: self.unknown_variants.as_ref(),
             bots: trades.bots,
             scale: trades.scale,
             settled: &settled,
@@ -114,7 +114,7 @@ impl Analysis {
                 trades.book.rows().last().map(|row| row.approved.decision_time()),
                 trades.span,
             ),
-            background,
+            run_context: background,
             basis: VerdictBasis { disjoint_trades: non_overlapping, is_decided },
         });
     }

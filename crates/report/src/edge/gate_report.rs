@@ -3,7 +3,7 @@
 use super::sample::group_by_bot;
 use super::{NamedTrade, TradesFile};
 use crate::ReportError;
-use crate::figure::{p_value_text, percent};
+use crate::figure::{format_percent, p_value_text};
 use candlewick_engine::DayStart;
 use candlewick_records::table_text;
 use candlewick_sdk::Outcome;
@@ -96,22 +96,22 @@ fn to_gated_trade(named: &NamedTrade, day: Option<DayStart>) -> Option<GatedTrad
         Outcome::Lost => -1.0,
         Outcome::Draw | Outcome::Cancelled => 0.0,
     };
-    let day = day.map_or(0, |day| day.day_of(decided).0.get());
+    let day = day.map_or(0, |day| day.day_bounds(decided).0.get());
     Some(GatedTrade { decided_at: decided.get(), known_at: known.get(), day, unit_return })
 }
 
 impl fmt::Display for GateReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const HEADER: &str = "bot|signals|traded|mean return|mean of traded|gain|random gates, 95 %|p (random)|p (shuffled)|result";
-        let range = |[low, high]: [f64; 2]| format!("{} to {}", percent(low), percent(high));
+        let range = |[low, high]: [f64; 2]| format!("{} to {}", format_percent(low), format_percent(high));
         let row = |bot: &GatedBot| {
             [
                 if bot.bot.is_empty() { "all trades".to_owned() } else { bot.bot.clone() },
                 bot.trades.to_string(),
                 bot.real.to_string(),
-                percent(bot.mean_of_all),
-                percent(bot.mean_of_real),
-                percent(bot.gain),
+                format_percent(bot.mean_of_all),
+                format_percent(bot.mean_of_real),
+                format_percent(bot.gain),
                 bot.random_95.map_or("-".to_owned(), range),
                 p_value_text(bot.p_random),
                 p_value_text(bot.p_shuffled),

@@ -8,7 +8,7 @@ mod trades_file;
 mod trades_needed;
 mod verdict_report;
 
-use crate::figure::{break_even_payout_text, percent};
+use crate::figure::{break_even_payout_text, format_percent};
 use candlewick_records::table_text;
 use candlewick_statistics::{StakeWithPayout, StatisticsError, break_even, mixed_break_even};
 use serde::Serialize;
@@ -18,7 +18,7 @@ pub use gate_report::{GateReport, GateSetup, GatedBot};
 pub use ruin::{RuinFigures, RuinRate, RuinSummary, RuinTerms};
 pub use sample::{Counts, IndependentFigures, NamedTrade, Sample, TradeMoney};
 pub use trade_findings::audit_trades;
-pub(crate) use trades_file::is_date;
+pub(crate) use trades_file::is_calendar_time;
 pub use trades_file::{TradesFile, read_trades};
 pub use trades_needed::{EdgeRequirement, TradesNeeded, TradesNeededTerms, VerdictTrades};
 pub use verdict_report::VerdictReport;
@@ -77,7 +77,7 @@ impl fmt::Display for BreakEvenReport {
         }
         if let (Some(rate), Some(needed)) = (self.win_rate, self.payout_needed) {
             let needed = break_even_payout_text(needed * 100.0);
-            parts.push(format!("break-even payout at a win rate of {}: {needed}", percent(rate)));
+            parts.push(format!("break-even payout at a win rate of {}: {needed}", format_percent(rate)));
         }
         f.write_str(&parts.join("\n\n"))
     }

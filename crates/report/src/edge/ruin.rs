@@ -1,11 +1,11 @@
 //! Probability of ruin for each stake rule at several win rates, as text and JSON.
 
-use crate::figure::percent;
+use crate::figure::format_percent;
 use candlewick_engine::StakeRuin;
 use candlewick_records::table_text;
 use candlewick_sdk::{Money, MoneyScale};
 use candlewick_statistics::{
-    RecoveryGoal, RuinQuestion, StakePlan, StatisticsError, recovery_cost, required_balance, ruin,
+    RecoveryGoal, RuinParameters, StakePlan, StatisticsError, recovery_cost, required_balance, ruin,
 };
 use serde::Serialize;
 use std::fmt::{self, Write as _};
@@ -46,7 +46,7 @@ pub struct RuinTerms {
 
 impl RuinFigures {
     pub fn new(bot: Option<String>, stake: &StakeRuin, terms: RuinTerms) -> Result<Self, StatisticsError> {
-        let RuinQuestion { win_probability: break_even, payout_fraction, horizon_trades, .. } =
+        let RuinParameters { win_probability: break_even, payout_fraction, horizon_trades, .. } =
             stake.question;
         let named = [
             ("coin", Some(0.5)),
@@ -90,7 +90,7 @@ impl RuinRate {
         stake: &StakeRuin,
         terms: RuinTerms,
     ) -> Result<Self, StatisticsError> {
-        let question = RuinQuestion { win_probability: win_rate, ..stake.question };
+        let question = RuinParameters { win_probability: win_rate, ..stake.question };
         let found = ruin(&question, &stake.plan)?;
         let needed =
             (terms.limit > 0.0).then(|| required_balance(&question, &stake.plan, terms.limit)).transpose()?;
@@ -164,18 +164,19 @@ impl RuinSummary {
 impl fmt::Display for RuinSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (balance, decimals) = (self.balance, self.decimals);
-        write!(f, "Risk of ruin: balance {balance:.decimals$}, payout {}", percent(self.payout))?;
+        write!(f, "Risk of ruin: balance {balance:.decimals$}, payout {}", format_percent(self.payout))?;
         for stake in &self.stakes {
             write!(f, "\n\n{}", figures_text(stake, self.limit, decimals))?;
         }
         let Some(together) = self.ladders else { return Ok(()) };
-        let limit = percent(self.limit);
+        let limit = format_percent(self.limit);
         let limit = match self.limit {
             0.0 => "no limit set".to_owned(),
             most if together > most => format!("above the limit of {limit}, so no live run starts"),
             _ => format!("within the limit of {limit}"),
         };
-        let (together, worse) = (percent(together), "at break-even or the lower bound, whichever is worse");
+        let (together, worse) =
+            (format_percent(together), "at break-even or the lower bound, whichever is worse");
         write!(f, "\n\nAll ladders together: {together} {worse} ({limit}).")
     }
 }
@@ -193,7 +194,7 @@ fn figures_text(figures: &RuinFigures, limit: f64, decimals: usize) -> String {
         );
     }
     let within = format!("ruin within {} trades", figures.horizon_trades);
-    let enough = format!("balance for {}", percent(limit));
+    let enough = format!("balance for {}", format_percent(limit));
     let mut header =
         vec!["case", "win rate", within.as_str(), "error", "mean trades to ruin", "50 % ruined after"];
     header.extend((limit > 0.0).then_some(enough.as_str()));
@@ -201,8 +202,8 @@ fn figures_text(figures: &RuinFigures, limit: f64, decimals: usize) -> String {
         let needed = rate.required_balance.map(|needed| format!("{needed:.decimals$}"));
         let mut row = vec![
             rate.describe().to_owned(),
-            percent(rate.win_rate),
-            percent(rate.ruin),
+            format_percent(rate.win_rate),
+            format_percent(rate.ruin),
             format!("{:.0e}", rate.error),
             rate.mean_trades.map_or("-".to_owned(), |trades| format!("{trades:.0}")),
             rate.half_after.map_or("-".to_owned(), |trades| trades.to_string()),

@@ -1,21 +1,21 @@
 //! Verdict on a sequence of trades, with supplementary statistics.
 
-use super::is_date;
+use super::is_calendar_time;
 use crate::ReportError;
 use crate::analysis::Finding;
 use crate::run::Caveats;
 use crate::shown::EdgeDetectionLine;
 use candlewick_backtest::metric::WinRates;
-use candlewick_engine::{Judge, JudgedTrade, build_judge, judge_trades, trades_edge_sequence};
+use candlewick_engine::{Judge, JudgedTrade, build_judge, edge_sequence_from_trades, judge_trades};
 use candlewick_records::{
-    EDGE_NO_LONGER_HELD, EdgeIntervals, edge_threshold, no_longer_held_text, utc, verdict_name, verdict_text,
-    withheld_verdict_text,
+    EDGE_NO_LONGER_HELD, EdgeIntervals, edge_threshold, format_utc, no_longer_held_text, verdict_name,
+    verdict_text, withheld_verdict_text,
 };
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{
-    AlphaBudget, EdgeTest, EdgeTestPlan, MAX_MIXED_TRADES, MeanBreakEven, Sprt, SprtAnswer, StatisticsError,
-    Verdict, WinRate, binomial_p_value, break_even, clopper_pearson_interval, poisson_binomial_p_value,
-    wilson_interval,
+    AlphaBudget, EdgeTest, EdgeTestPlan, MAX_POISSON_BINOMIAL_TRADES, MeanBreakEven, Sprt, SprtDecision,
+    StatisticsError, Verdict, WinRate, binomial_p_value, break_even, clopper_pearson_interval,
+    poisson_binomial_p_value, wilson_interval,
 };
 use serde::Serialize;
 use std::collections::HashMap;
@@ -138,10 +138,10 @@ impl Sample {
             variance_inflation: Some(test.overlap().variance_inflation()),
             withheld,
             labels: caveats.labels.clone(),
-            no_longer_held_since: since.filter(|since| is_date(*since)),
-            no_longer_held_since_trade: since.filter(|since| !is_date(*since)).map(trade_number),
+            no_longer_held_since: since.filter(|since| is_calendar_time(*since)),
+            no_longer_held_since_trade: since.filter(|since| !is_calendar_time(*since)).map(trade_number),
             shown: EdgeDetectionLine::from_judged(trades, test),
-            intervals: EdgeIntervals::from_sequence(&trades_edge_sequence(trades)),
+            intervals: EdgeIntervals::from_sequence(&edge_sequence_from_trades(trades)),
             independent: IndependentFigures::from_trades(trades, test.plan())?,
         })
     }
@@ -154,7 +154,7 @@ impl Sample {
         })
     }
 
-    pub(super) fn shown_text(&self) -> Option<String> {
+    pub(super) fn describe_detection(&self) -> Option<String> {
         let is_said = self.withheld.is_empty() && self.edge_end_text().is_none();
         self.shown.filter(|_| is_said).map(|shown| shown.describe())
     }
@@ -162,7 +162,7 @@ impl Sample {
     fn edge_end_text(&self) -> Option<String> {
         let trade = self.no_longer_held_since_trade;
         let trade = trade.map(|trade| format!("trade {trade} (the file has no times)"));
-        self.no_longer_held_since.map(utc).or(trade)
+        self.no_longer_held_since.map(format_utc).or(trade)
     }
 
     pub fn describe(&self) -> String {
@@ -283,7 +283,9 @@ fn p_value(rate: WinRate, payouts: &[f64]) -> Result<Option<f64>, StatisticsErro
     let is_one_payout = nulls.windows(2).all(|pair| pair[0].to_bits() == pair[1].to_bits());
     match nulls.first() {
         Some(null) if is_one_payout => binomial_p_value(rate, *null).map(Some),
-        Some(_) if nulls.len() <= MAX_MIXED_TRADES => poisson_binomial_p_value(rate.won(), &nulls).map(Some),
+        Some(_) if nulls.len() <= MAX_POISSON_BINOMIAL_TRADES => {
+            poisson_binomial_p_value(rate.won(), &nulls).map(Some)
+        }
         _ => Ok(None),
     }
 }
@@ -294,10 +296,10 @@ fn sprt(plan: EdgeTestPlan, outcomes: impl Iterator<Item = (bool, f64)>) -> &'st
     for (is_won, payout) in outcomes {
         let _ = if is_won { sprt.on_win(payout) } else { sprt.on_loss(payout) };
     }
-    match sprt.answer() {
-        SprtAnswer::Edge => "edge",
-        SprtAnswer::NoEdge => "no_edge",
-        SprtAnswer::Undecided => "undecided",
+    match sprt.decision() {
+        SprtDecision::Edge => "edge",
+        SprtDecision::NoEdge => "no_edge",
+        SprtDecision::Undecided => "undecided",
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::NamedTrade;
 use super::sample::group_by_bot;
-use crate::analysis::{DecidedTrades, Finding, FindingKind, StakedResult, too_good, unusual_payout};
+use crate::analysis::{
+    DecidedTrades, Finding, FindingKind, StakingResult, check_implausible_results, check_payout_range,
+};
 use candlewick_engine::to_trade_outcome;
 use candlewick_records::count_text;
 use candlewick_sdk::{Millis, Outcome, Payout};
@@ -23,13 +25,13 @@ pub fn audit_trades(trades: &[NamedTrade]) -> Vec<Finding> {
     for (bot, own) in bots.iter().filter(|_| bots.len() > 1) {
         found.extend(stake_size_finding(own).map(|finding| finding.with_bot(bot)));
     }
-    found.extend(too_good(&decided_trades(trades)));
-    found.extend(unusual_payout(unusual_payout_percent(trades)));
+    found.extend(check_implausible_results(&decided_trades(trades)));
+    found.extend(check_payout_range(unusual_payout_percent(trades)));
     found
 }
 
 /// Reports that the rows are sorted by result. Sorting distorts the verdict, which depends on the order of the trades.
-pub(super) fn sorted_by_result(outcomes: &[Outcome]) -> Option<Finding> {
+pub(super) fn check_row_order(outcomes: &[Outcome]) -> Option<Finding> {
     let count = |outcome| outcomes.iter().filter(|one| **one == outcome).count();
     let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));
     if won.min(lost) < MIN_SORTED_ROWS {
@@ -51,7 +53,7 @@ pub(super) fn check_times(rows: usize) -> Option<Finding> {
     (rows > 0).then(|| FindingKind::NoTimes.warning(text))
 }
 
-pub(super) fn check_repeated(repeated: &[RepeatedRow]) -> Option<Finding> {
+pub(super) fn check_repeated_rows(repeated: &[RepeatedRow]) -> Option<Finding> {
     let RepeatedRow { line, first_line } = repeated.first()?;
     let rows = count_text(repeated.len(), "row repeats an earlier row", "rows repeat earlier rows");
     Some(FindingKind::RepeatedRows.warning(format!(
@@ -61,10 +63,10 @@ pub(super) fn check_repeated(repeated: &[RepeatedRow]) -> Option<Finding> {
 }
 
 fn stake_size_finding(trades: &[&NamedTrade]) -> Option<Finding> {
-    staked_result(trades)?.finding(&[])
+    staking_result(trades)?.finding(&[])
 }
 
-fn staked_result(trades: &[&NamedTrade]) -> Option<StakedResult> {
+fn staking_result(trades: &[&NamedTrade]) -> Option<StakingResult> {
     let (mut decided, mut count, mut returns, mut profit) = (0, 0_u64, 0.0, 0.0);
     let (mut decimals, mut first_stake, mut has_equal_stakes) = (0_u32, None, true);
     for named in trades {
@@ -84,7 +86,7 @@ fn staked_result(trades: &[&NamedTrade]) -> Option<StakedResult> {
     }
     let return_per_unit = returns / count as f64;
     let decimals = decimals.max(2);
-    (count > 0).then_some(StakedResult { decided, return_per_unit, profit, decimals, has_equal_stakes })
+    (count > 0).then_some(StakingResult { decided, return_per_unit, profit, decimals, has_equal_stakes })
 }
 
 fn decided_trades(trades: &[NamedTrade]) -> DecidedTrades {
@@ -151,7 +153,7 @@ mod tests {
             (blocks(&[(Won, 60)]), false),
             (vec![], false),
         ] {
-            assert_eq!(sorted_by_result(&rows).is_some(), expected, "{rows:?}");
+            assert_eq!(check_row_order(&rows).is_some(), expected, "{rows:?}");
         }
     }
 }

@@ -1,10 +1,10 @@
 //! CSV file of trades, written by `backtest --trades` or by another program.
 
-use super::trade_findings::{RepeatedRow, check_repeated, check_times, sorted_by_result};
+use super::trade_findings::{RepeatedRow, check_repeated_rows, check_row_order, check_times};
 use super::{NamedTrade, TradeMoney};
 use crate::ReportError;
 use crate::analysis::{Finding, FindingKind};
-use crate::figure::high_payout;
+use crate::figure::describe_high_payout;
 use crate::run::{Caveats, RunFacts, UnopenedTrade};
 use candlewick_engine::{JudgedTrade, SymbolId, UpdateNumbers};
 use candlewick_sdk::rust_decimal::Decimal;
@@ -101,7 +101,7 @@ fn read(
     };
     if order.is_some() {
         for intent in &facts.not_opened {
-            trades.push(unopened_trade(intent, &mut symbols).map_err(|problem| (None, problem))?);
+            trades.push(to_named_trade(intent, &mut symbols).map_err(|problem| (None, problem))?);
         }
     }
     let has_times = columns.times.is_some();
@@ -115,10 +115,10 @@ fn read(
     withheld.extend(is_sorted.then(|| SORTED_BY_RESULT.to_owned()));
     let is_foreign = !columns.has_run_columns();
     let payouts = trades.iter().filter_map(|named| named.trade.payout);
-    withheld.extend(high_payout(payouts, "stated").filter(|_| is_foreign));
-    let mut caveats = Caveats::restore(withheld, labels, variants);
+    withheld.extend(describe_high_payout(payouts, "stated").filter(|_| is_foreign));
+    let mut caveats = Caveats::from_label_names(withheld, labels, variants);
     if !is_counted {
-        caveats.mark_uncounted();
+        caveats.mark_variants_uncounted();
     }
     let notices = is_foreign.then(|| columns.ignored_columns_notice(&header)).flatten().into_iter().collect();
     Ok(TradesFile { trades, has_times, bots: bots.len(), caveats, findings, notices })
@@ -133,10 +133,10 @@ const SORTED_BY_RESULT: &str = "the rows are sorted by result, so the order of t
 
 fn findings(records: &[StringRecord], trades: &[NamedTrade], has_times: bool) -> Vec<Finding> {
     let found = if has_times {
-        [check_repeated(&find_repeated_rows(records)), None]
+        [check_repeated_rows(&find_repeated_rows(records)), None]
     } else {
         let outcomes: Vec<Outcome> = trades.iter().filter_map(|named| Some(named.trade.ended?.1)).collect();
-        [sorted_by_result(&outcomes), check_times(trades.len())]
+        [check_row_order(&outcomes), check_times(trades.len())]
     };
     found.into_iter().flatten().collect()
 }
@@ -154,7 +154,7 @@ fn find_repeated_rows(records: &[StringRecord]) -> Vec<RepeatedRow> {
     repeated
 }
 
-fn unopened_trade(intent: &UnopenedTrade, symbols: &mut Vec<String>) -> Result<NamedTrade, String> {
+fn to_named_trade(intent: &UnopenedTrade, symbols: &mut Vec<String>) -> Result<NamedTrade, String> {
     let UnopenedTrade { bot, symbol, decided, order: [from, to] } = intent;
     let symbol = intern_symbol(&to_csv_cell(symbol), symbols)?;
     let sequence = Some(UpdateNumbers::from_recorded([*from, 0, *to, 0], [None; 2]));
@@ -290,12 +290,12 @@ fn intern_symbol(name: &str, symbols: &mut Vec<String>) -> Result<SymbolId, Stri
 }
 
 /// Smallest number that is read as seconds since 1970. As seconds, this number means September 2001.
-const MIN_SECONDS: i64 = 1_000_000_000;
+const MIN_EPOCH_SECONDS: i64 = 1_000_000_000;
 /// Smallest number that is read as milliseconds. It means March 1973; as seconds it would mean the year 5138.
-const MIN_MILLIS: i64 = 100_000_000_000;
+const MIN_EPOCH_MILLIS: i64 = 100_000_000_000;
 /// Smallest number that is read as microseconds. As milliseconds, this number would mean the year 5138.
-const MIN_MICROS: i64 = 100_000_000_000_000;
-const MIN_NANOS: i64 = 100_000_000_000_000_000;
+const MIN_EPOCH_MICROS: i64 = 100_000_000_000_000;
+const MIN_EPOCH_NANOS: i64 = 100_000_000_000_000_000;
 
 fn parse_outcome(text: &str) -> Result<Option<Outcome>, String> {
     if text.is_empty() {
@@ -324,15 +324,15 @@ fn parse_external_payout(text: &str) -> Result<Payout, String> {
 fn parse_time(text: &str) -> Result<Millis, String> {
     let number: i64 = text.parse().map_err(|_| format!("\"{text}\" is not a time in milliseconds"))?;
     Ok(Millis::new(match number {
-        MIN_SECONDS..MIN_MILLIS => number * 1_000,
-        MIN_MICROS..MIN_NANOS => number / 1_000,
-        MIN_NANOS.. => number / 1_000_000,
+        MIN_EPOCH_SECONDS..MIN_EPOCH_MILLIS => number * 1_000,
+        MIN_EPOCH_MICROS..MIN_EPOCH_NANOS => number / 1_000,
+        MIN_EPOCH_NANOS.. => number / 1_000_000,
         _ => number,
     }))
 }
 
-pub(crate) fn is_date(time: Millis) -> bool {
-    time.get() >= MIN_MILLIS
+pub(crate) fn is_calendar_time(time: Millis) -> bool {
+    time.get() >= MIN_EPOCH_MILLIS
 }
 
 fn parse_amount(text: &str) -> Option<Decimal> {
@@ -450,7 +450,7 @@ mod tests {
             assert_eq!(parse_time(text), Ok(expected), "{text}");
         }
         assert_eq!(parse_time("17"), Ok(Millis::new(17)));
-        assert!(is_date(expected) && !is_date(Millis::new(17)));
+        assert!(is_calendar_time(expected) && !is_calendar_time(Millis::new(17)));
         assert!(parse_time("soon").is_err());
     }
 }

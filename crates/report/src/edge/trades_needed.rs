@@ -1,6 +1,6 @@
 //! Number of trades needed to show an edge.
 
-use crate::figure::percent;
+use crate::figure::format_percent;
 use candlewick_records::table_text;
 use candlewick_statistics::{EdgeTestPlan, StatisticsError, TradePlan, break_even};
 use serde::Serialize;
@@ -87,7 +87,7 @@ impl EdgeRequirement {
             Err(error) => return Err(error),
         };
         let rates = plan.simulate_verdicts(verdict, seed, paths, most_trades)?;
-        let (low, high) = rates.trades_until_shown_range(power);
+        let (low, high) = rates.trades_until_edge_shown_range(power);
         Ok(Self {
             points,
             edge: points / 100.0 * (1.0 + payout),
@@ -95,13 +95,13 @@ impl EdgeRequirement {
             normal_trades: plan.approximate_trades_needed(),
             exact_trades,
             by_verdict: VerdictTrades {
-                half: rates.trades_until_shown(0.5),
-                trades: rates.trades_until_shown(power),
+                half: rates.trades_until_edge_shown(0.5),
+                trades: rates.trades_until_edge_shown(power),
                 low,
                 high,
-                shown: rates.shown_share(),
-                shown_standard_error: rates.standard_error(rates.shown_share()),
-                rejected: rates.rejected_share(),
+                shown: rates.edge_shown_share(),
+                shown_standard_error: rates.standard_error(rates.edge_shown_share()),
+                rejected: rates.edge_rejected_share(),
             },
         })
     }
@@ -113,7 +113,7 @@ impl EdgeRequirement {
         [
             format!("+{}", self.points),
             format!("{:+.2} %", self.edge * 100.0),
-            percent(self.win_rate),
+            format_percent(self.win_rate),
             self.normal_trades.to_string(),
             count(self.exact_trades),
             count(half),
@@ -135,12 +135,12 @@ impl fmt::Display for TradesNeeded {
              verdict: tested after every trade, for an edge of {} of the stake; {} runs of up to {} trades, seed {}, \
              +- one standard error.\n\
              points: win rate above break-even. edge: mean return of a trade, % of stake.",
-            percent(self.payout),
-            percent(self.break_even),
-            percent(self.alpha),
-            percent(self.power),
+            format_percent(self.payout),
+            format_percent(self.break_even),
+            format_percent(self.alpha),
+            format_percent(self.power),
             table_text(header.split('|'), self.edges.iter().map(EdgeRequirement::cells)),
-            percent(self.delta),
+            format_percent(self.delta),
             self.paths,
             self.most_trades,
             self.seed,

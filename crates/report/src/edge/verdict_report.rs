@@ -2,7 +2,7 @@
 
 use super::{Counts, Sample};
 use crate::analysis::Finding;
-use crate::figure::{percent, prefixed_lines};
+use crate::figure::{format_percent, prefixed_lines};
 use crate::run::caveat_text;
 use crate::shown::explain_interval;
 use candlewick_records::{table, table_text, threshold_text};
@@ -59,16 +59,16 @@ impl VerdictReport {
             let row: Vec<String> = std::iter::once(name.to_owned()).chain(cells).collect();
             lines.add_row(row);
         };
-        let range = |[low, high]: [f64; 2]| format!("{} to {}", percent(low), percent(high));
-        add("win rate", &|sample| sample.independent.win_rate.map(percent));
-        add("break-even", &|sample| sample.independent.break_even.map(percent));
+        let range = |[low, high]: [f64; 2]| format!("{} to {}", format_percent(low), format_percent(high));
+        add("win rate", &|sample| sample.independent.win_rate.map(format_percent));
+        add("break-even", &|sample| sample.independent.break_even.map(format_percent));
         add("win rate, 95 % interval (Wilson)", &|sample| sample.independent.wilson_95.map(range));
         add("win rate, 95 % interval (Clopper-Pearson)", &|sample| {
             sample.independent.clopper_pearson_95.map(range)
         });
         add("p-value against break-even", &|sample| sample.independent.p_value.map(|p| format!("{p:.4}")));
         add("SPRT", &|sample| sample.independent.sprt.map(|answer| answer.replace('_', " ")));
-        add("mean return, % of stake", &|sample| sample.independent.mean_return.map(percent));
+        add("mean return, % of stake", &|sample| sample.independent.mean_return.map(format_percent));
         add("groups of overlapping trades", &|sample| sample.clusters.map(|clusters| clusters.to_string()));
         add("variance inflation", &|sample| sample.variance_inflation.map(|factor| format!("x{factor:.2}")));
         lines.render()
@@ -97,8 +97,8 @@ impl fmt::Display for VerdictReport {
                 "Evidence starts at 1. The number after \"of\" is its threshold. At the threshold, evidence \
                  for shows an edge, and evidence against rules out an edge of {} of the stake or more. The \
                  error rate of {} covers all bots and their restarts.",
-                percent(self.delta),
-                percent(self.alpha)
+                format_percent(self.delta),
+                format_percent(self.alpha)
             )
         } else {
             "A verdict needs the order of the trades. Pass --trades or --journal.".to_owned()
@@ -108,7 +108,7 @@ impl fmt::Display for VerdictReport {
         let caveats = if caveats.is_empty() { caveats } else { format!("\nCaveats: {caveats}.") };
         writeln!(f, "{}", table_text(header, self.samples().map(row)))?;
         for sample in self.samples() {
-            if let Some(shown) = sample.shown_text() {
+            if let Some(shown) = sample.describe_detection() {
                 writeln!(f, "{}: {shown}.", sample_label(sample))?;
             }
         }

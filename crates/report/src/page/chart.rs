@@ -1,7 +1,7 @@
 //! Declarative charts, which the script of the page draws. Colors are names of CSS variables.
 
 use super::packed::PackedNumbers;
-use crate::markup::escaped;
+use crate::markup::escape_html;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
@@ -90,7 +90,7 @@ impl Charts {
         };
         format!(
             "<div class=\"chart\" data-chart=\"{name}\"><canvas tabindex=\"0\" role=\"img\" aria-label=\"{}.{keys}\"></canvas></div>",
-            escaped(label)
+            escape_html(label)
         )
     }
 
@@ -122,6 +122,6 @@ pub(super) const fn packed_column(points: &'static str, column: usize) -> Column
 
 pub(super) fn render_table_details(summary: &str, table: &super::DataTable) -> String {
     let mut text = String::from("<details class=\"data\">");
-    let _ = write!(text, "<summary>{}</summary>{}</details>", escaped(summary), table.to_markup());
+    let _ = write!(text, "<summary>{}</summary>{}</details>", escape_html(summary), table.to_markup());
     text
 }

@@ -10,9 +10,10 @@ use crate::analysis::{
     VenueSetting, histogram, settled_rows, worst_drawdowns,
 };
 use crate::figure::{
-    break_even_payout_text, minute, money, or_dash, percent, signed_money, signed_percent, span,
+    break_even_payout_text, format_minute, format_money, format_percent, format_signed_money,
+    format_signed_percent, format_span, or_dash,
 };
-use crate::markup::escaped;
+use crate::markup::escape_html;
 use candlewick_backtest::metric::unit_return;
 use candlewick_sdk::{Millis, Money};
 use std::collections::BTreeMap;
@@ -100,13 +101,13 @@ pub(super) fn drawdowns_section(page: &RunPage<'_>) -> String {
     let row = |(number, fall): (usize, &DrawdownFigures)| {
         vec![
             number.to_string(),
-            money(fall.amount, page.trades.scale),
+            format_money(fall.amount, page.trades.scale),
             format!("{:.2} %", fall.percent),
-            minute(fall.peak_at),
-            or_dash(fall.trough_at, minute),
-            fall.recovered_at.map_or_else(|| "not yet".to_owned(), minute),
-            or_dash(fall.fall_ms, span),
-            or_dash(fall.recovery_ms, span),
+            format_minute(fall.peak_at),
+            or_dash(fall.trough_at, format_minute),
+            fall.recovered_at.map_or_else(|| "not yet".to_owned(), format_minute),
+            or_dash(fall.fall_ms, format_span),
+            or_dash(fall.recovery_ms, format_span),
         ]
     };
     let header = "no.|amount|% of peak|peak, UTC|trough, UTC|recovered, UTC|duration|recovery";
@@ -150,7 +151,7 @@ fn equity_table(page: &RunPage<'_>, balances: &[Balance]) -> DataTable {
         let at_end = settled.iter().rfind(own).unwrap_or(before);
         let money = |amount: Money| format!("{:.decimals$}", scale.to_f64(amount));
         rows.push(vec![
-            minute(Millis::new(from * Millis::DAY.get())).chars().take(10).collect(),
+            format_minute(Millis::new(from * Millis::DAY.get())).chars().take(10).collect(),
             trades.to_string(),
             format!("{:+.decimals$}", scale.to_f64(at_end.amount - before.amount)),
             money(at_end.amount),
@@ -170,13 +171,13 @@ fn max_drawdown_text(page: &RunPage<'_>) -> String {
     let words = |found: &DrawdownFigures| {
         format!(
             "{} ({:.2} % of the peak at {} UTC). The fall to the trough took {}; {}.",
-            money(found.amount, page.trades.scale),
+            format_money(found.amount, page.trades.scale),
             found.percent,
-            minute(found.peak_at),
-            or_dash(found.fall_ms, span),
+            format_minute(found.peak_at),
+            or_dash(found.fall_ms, format_span),
             found.recovery_ms.map_or_else(
                 || "the balance did not recover by the end".to_owned(),
-                |length| format!("the recovery took {}", span(length))
+                |length| format!("the recovery took {}", format_span(length))
             )
         )
     };
@@ -244,7 +245,7 @@ fn rolling_table(rolling: &RollingWinRate) -> DataTable {
     let last = rolling.points.len().saturating_sub(1) % step;
     let chosen = rolling.points.iter().skip(last).step_by(step);
     let row = |point: &RollingPoint| {
-        vec![minute(point.at), percent(point.rate), or_dash(point.break_even, percent)]
+        vec![format_minute(point.at), format_percent(point.rate), or_dash(point.break_even, format_percent)]
     };
     DataTable::new(["until, UTC", "win rate", "break-even"], chosen.map(row).collect())
 }
@@ -335,7 +336,7 @@ impl HistogramSpec {
 pub(super) fn sensitivity_section(page: &RunPage<'_>, charts: &mut Charts) -> String {
     let mut text = String::from("<section id=\"sensitivity\"><h2>Sensitivity to the venue</h2>");
     let Some(sensitivity) = &page.analysis.sensitivity else {
-        let _ = write!(text, "<p class=\"none\">{}</p></section>", escaped(page.no_sensitivity_reason));
+        let _ = write!(text, "<p class=\"none\">{}</p></section>", escape_html(page.no_sensitivity_reason));
         return text;
     };
     text.push_str("<p>The run was repeated with other venue settings, one change at a time. ");
@@ -372,10 +373,10 @@ fn point_row(point: &SensitivityPoint, page: &RunPage<'_>) -> Vec<String> {
     vec![
         format!("{}{own}", point.label),
         point.trades.to_string(),
-        or_dash(point.win_rate, percent),
-        or_dash(point.break_even, percent),
-        or_dash(point.return_per_unit, signed_percent),
-        signed_money(point.pnl, page.trades.scale),
+        or_dash(point.win_rate, format_percent),
+        or_dash(point.break_even, format_percent),
+        or_dash(point.return_per_unit, format_signed_percent),
+        format_signed_money(point.pnl, page.trades.scale),
     ]
 }
 

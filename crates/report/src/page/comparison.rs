@@ -3,7 +3,7 @@
 use super::DataTable;
 use super::chart::{ACCENT_COLOUR, Axis, Chart, Charts, Column, LOSS_COLOUR, Layer, Line, Pane};
 use super::document::Document;
-use crate::markup::escaped;
+use crate::markup::escape_html;
 use candlewick_sdk::Millis;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ pub fn write_comparison_page(page: &ComparisonPage, writer: impl Write) -> io::R
     let mut sections = vec![verdict_section(page), balance_section(page, &mut charts)];
     for (heading, summary, table_data) in &page.tables {
         let table = if table_data.is_empty() { String::new() } else { table_data.to_markup() };
-        sections.push(format!("<section><h2>{heading}</h2><p>{}</p>{table}</section>", escaped(summary)));
+        sections.push(format!("<section><h2>{heading}</h2><p>{}</p>{table}</section>", escape_html(summary)));
     }
     let document = Document {
         title: &format!("{first} vs {second}"),
@@ -41,7 +41,12 @@ fn verdict_section(page: &ComparisonPage) -> String {
     let mut text =
         String::from("<section id=\"verdict\"><p class=\"kicker\">Verdicts</p><dl class=\"hashes\">");
     for (side, (name, words)) in ["A", "B"].iter().zip(&page.verdicts) {
-        let _ = write!(text, "<dt>{side}</dt><dd data-verdict=\"{}\">{}</dd>", escaped(name), escaped(words));
+        let _ = write!(
+            text,
+            "<dt>{side}</dt><dd data-verdict=\"{}\">{}</dd>",
+            escape_html(name),
+            escape_html(words)
+        );
     }
     text.push_str("</dl></section>");
     text
@@ -90,7 +95,7 @@ pub fn write_tune_page(page: &TunePage, writer: impl Write) -> io::Result<()> {
         links.push(("notes", "Notes"));
         let mut notes = String::from("<section id=\"notes\"><h2>Notes</h2>");
         for note in &page.notes {
-            let _ = write!(notes, "<p class=\"note\">{}</p>", escaped(note));
+            let _ = write!(notes, "<p class=\"note\">{}</p>", escape_html(note));
         }
         sections.push(notes + "</section>");
     }
@@ -111,10 +116,10 @@ fn conclusion(page: &TunePage) -> String {
          <p><b>Next</b></p><ol>",
         page.class,
         page.headline,
-        escaped(&page.explanation)
+        escape_html(&page.explanation)
     );
     for step in &page.next_steps {
-        let _ = write!(text, "<li>{}</li>", escaped(step));
+        let _ = write!(text, "<li>{}</li>", escape_html(step));
     }
     text.push_str("</ol></section>");
     text

@@ -1,7 +1,7 @@
 //! Self-contained HTML document. Its content security policy allows only the embedded script and style.
 
 use crate::look::STYLE;
-use crate::markup::{escaped, json_in_script};
+use crate::markup::{escape_html, escape_json_for_script};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use candlewick_records::table_text;
@@ -42,7 +42,7 @@ impl Document<'_> {
             csp_hash(SCRIPT),
             csp_hash(STYLE)
         );
-        let title = escaped(self.title);
+        let title = escape_html(self.title);
         write!(
             out,
             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
@@ -51,7 +51,7 @@ impl Document<'_> {
              <meta name=\"color-scheme\" content=\"light dark\"><meta name=\"referrer\" content=\"no-referrer\">\
              <link rel=\"icon\" href=\"{ICON}\"><style>{STYLE}</style></head><body>\
              <header><div><h1>{title}</h1><p>{}</p></div><button type=\"button\" id=\"theme\">Dark</button></header><nav aria-label=\"Sections\">",
-            escaped(&self.subtitle)
+            escape_html(&self.subtitle)
         )?;
         for (id, name) in self.links {
             write!(out, "<a href=\"#{id}\">{name}</a>")?;
@@ -66,7 +66,11 @@ impl Document<'_> {
         }
         out.write_all(b"</main>")?;
         for (id, value) in self.data {
-            write!(out, "<script type=\"application/json\" id=\"{id}\">{}</script>", json_in_script(value))?;
+            write!(
+                out,
+                "<script type=\"application/json\" id=\"{id}\">{}</script>",
+                escape_json_for_script(value)
+            )?;
         }
         for (id, letters) in self.packed_elements {
             write!(out, "<script type=\"text/plain\" id=\"{id}\">{letters}</script>")?;
@@ -113,16 +117,16 @@ impl DataTable {
             }
         );
         for (place, name) in self.header.iter().enumerate() {
-            let _ = write!(text, "<th scope=\"col\"{}>{}</th>", class_of(place), escaped(name));
+            let _ = write!(text, "<th scope=\"col\"{}>{}</th>", class_of(place), escape_html(name));
         }
         text.push_str("</tr></thead><tbody>");
         for row in &self.rows {
             text.push_str("<tr>");
             for (place, cell) in row.iter().enumerate() {
                 let (tag, scope) = if place == 0 { ("th", " scope=\"row\"") } else { ("td", "") };
-                let name = self.header.get(place).map(|name| escaped(name)).filter(|_| place > 0);
+                let name = self.header.get(place).map(|name| escape_html(name)).filter(|_| place > 0);
                 let name = name.map(|name| format!(" data-name=\"{name}\"")).unwrap_or_default();
-                let _ = write!(text, "<{tag}{scope}{name}{}>{}</{tag}>", class_of(place), escaped(cell));
+                let _ = write!(text, "<{tag}{scope}{name}{}>{}</{tag}>", class_of(place), escape_html(cell));
             }
             text.push_str("</tr>");
         }

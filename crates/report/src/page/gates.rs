@@ -4,8 +4,8 @@ use super::chart::{Axis, Chart, Charts, Layer, Pane, render_table_details};
 use super::{DataTable, RunPage};
 use crate::analysis::{Bin, BinAlignment, histogram};
 use crate::edge::GatedBot;
-use crate::figure::{capitalised, or_dash, percent, signed_percent};
-use crate::markup::escaped;
+use crate::figure::{capitalise, format_percent, format_signed_percent, or_dash};
+use crate::markup::escape_html;
 use crate::run::GateLine;
 use std::fmt::Write as _;
 
@@ -25,12 +25,12 @@ pub(super) fn section(page: &RunPage<'_>, charts: &mut Charts) -> String {
 
 impl GateLine {
     fn render(&self, number: usize, charts: &mut Charts) -> String {
-        let GatedBot { bot, mean_of_real, .. } = &self.worth;
-        let mut text = format!("<h3>{}: {}</h3>", escaped(bot), escaped(&self.gate));
+        let GatedBot { bot, mean_of_real, .. } = &self.evaluation;
+        let mut text = format!("<h3>{}: {}</h3>", escape_html(bot), escape_html(&self.gate));
         let _ = write!(
             text,
             "<p><b>{}.</b> {}</p>{}",
-            capitalised(self.worth.describe()),
+            capitalise(self.evaluation.describe()),
             self.luck_text(),
             self.table().to_markup()
         );
@@ -41,14 +41,16 @@ impl GateLine {
     }
 
     fn table(&self) -> DataTable {
-        let GatedBot { trades, real, mean_of_all, mean_of_real, gain, random_95, .. } = &self.worth;
-        let range = |[low, high]: [f64; 2]| format!("{} to {}", signed_percent(low), signed_percent(high));
+        let GatedBot { trades, real, mean_of_all, mean_of_real, gain, random_95, .. } = &self.evaluation;
+        let range = |[low, high]: [f64; 2]| {
+            format!("{} to {}", format_signed_percent(low), format_signed_percent(high))
+        };
         let [trades, real] = [trades, real].map(u64::to_string);
-        let [of_real, gain] = [mean_of_real, gain].map(|mean| or_dash(*mean, signed_percent));
+        let [of_real, gain] = [mean_of_real, gain].map(|mean| or_dash(*mean, format_signed_percent));
         let gains = random_95.map(|ends| ends.map(|end| end - mean_of_all));
         let [of_random, gains] = [*random_95, gains].map(|ends| or_dash(ends, range));
         let rows = [
-            ["all signals", &trades, &signed_percent(*mean_of_all), "–"],
+            ["all signals", &trades, &format_signed_percent(*mean_of_all), "–"],
             ["passed by the gate", &real, &of_real, &gain],
             ["same number of random signals (95 % range)", &real, &of_random, &gains],
         ];
@@ -57,8 +59,8 @@ impl GateLine {
     }
 
     fn luck_text(&self) -> String {
-        let GatedBot { p_random, p_shuffled, trades, real, .. } = &self.worth;
-        let share = percent(*real as f64 / (*trades).max(1) as f64);
+        let GatedBot { p_random, p_shuffled, trades, real, .. } = &self.evaluation;
+        let share = format_percent(*real as f64 / (*trades).max(1) as f64);
         let payout = self.payout_percent;
         let Some((p_random, p_shuffled)) = p_random.zip(*p_shuffled) else {
             return format!("The payout is {payout:.0} %.");

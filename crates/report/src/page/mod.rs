@@ -12,7 +12,7 @@ mod verdict;
 mod week;
 
 use crate::analysis::{Analysis, RunData};
-use crate::figure::minute;
+use crate::figure::format_minute;
 use crate::run::{EdgeLine, GateLine};
 use candlewick_engine::IntentRow;
 use candlewick_sdk::CandleSeries;
@@ -96,7 +96,11 @@ pub fn write_run_page(page: &RunPage<'_>, writer: impl Write) -> io::Result<()> 
     packed.elements.append(&mut charts.elements);
     let document = Document {
         title: &page.title,
-        subtitle: format!("{} to {} UTC", minute(page.trades.span.start), minute(page.trades.span.end)),
+        subtitle: format!(
+            "{} to {} UTC",
+            format_minute(page.trades.span.start),
+            format_minute(page.trades.span.end)
+        ),
         links: &section_links(page),
         sections: &sections,
         data: &[("charts", &charts.to_value()), ("contents", &packed.contents), ("report", &page.document)],

@@ -2,8 +2,8 @@
 
 use super::{DataTable, RunPage};
 use crate::analysis::{Breakdown, Cell, Metrics, SMALL_CELL_TRADES};
-use crate::figure::{or_dash, percent, signed_money, signed_percent};
-use crate::markup::escaped;
+use crate::figure::{format_percent, format_signed_money, format_signed_percent, or_dash};
+use crate::markup::escape_html;
 use candlewick_backtest::metric::Streak;
 use candlewick_sdk::MoneyScale;
 use serde_json::Value;
@@ -24,13 +24,13 @@ pub(super) fn findings(page: &RunPage<'_>) -> String {
             let _ = write!(
                 text,
                 "<li class=\"{severity}\"><b>{severity}</b> <span>{}</span></li>",
-                escaped(&finding.text)
+                escape_html(&finding.text)
             );
         }
         text.push_str("</ul>");
     }
     for notice in &page.notices {
-        let _ = write!(text, "<p class=\"note\">{}</p>", escaped(notice));
+        let _ = write!(text, "<p class=\"note\">{}</p>", escape_html(notice));
     }
     text.push_str("</section>");
     text
@@ -65,15 +65,15 @@ pub(super) fn results(page: &RunPage<'_>) -> String {
         let _ = write!(
             text,
             "<tr><th scope=\"row\">{name}</th><td data-figure=\"{name}\">{}</td></tr>",
-            escaped(value)
+            escape_html(value)
         );
     }
     for (name, value) in further_metrics(&page.analysis.metrics) {
-        let _ = write!(text, "<tr><th scope=\"row\">{name}</th><td>{}</td></tr>", escaped(&value));
+        let _ = write!(text, "<tr><th scope=\"row\">{name}</th><td>{}</td></tr>", escape_html(&value));
     }
     text.push_str("</tbody></table></div>");
     for (name, table_data) in page.tables.iter().filter(|(_, table_data)| !table_data.is_empty()) {
-        let _ = write!(text, "<h3>{}</h3>{}", escaped(name), table_data.to_markup());
+        let _ = write!(text, "<h3>{}</h3>{}", escape_html(name), table_data.to_markup());
     }
     let _ = write!(
         text,
@@ -97,12 +97,12 @@ fn further_metrics(metrics: &Metrics) -> Vec<(&'static str, String)> {
     let Metrics { expectancy, profit_factor, streaks, daily, exposure, .. } = metrics;
     let ratio = |ratio: Option<f64>| or_dash(ratio, |ratio| format!("{ratio:.2}"));
     let streak = |streak: Streak| match streak.probability {
-        Some(p) => format!("{} (probability of at least this length: {})", streak.length, percent(p)),
+        Some(p) => format!("{} (probability of at least this length: {})", streak.length, format_percent(p)),
         None => streak.length.to_string(),
     };
     let error = expectancy.and_then(|found| found.standard_error);
     vec![
-        ("standard error of the expectancy", or_dash(error, percent)),
+        ("standard error of the expectancy", or_dash(error, format_percent)),
         (
             "profit factor, equal stakes / actual stakes",
             format!("{} / {}", ratio(profit_factor.of_returns), ratio(profit_factor.of_money)),
@@ -114,9 +114,9 @@ fn further_metrics(metrics: &Metrics) -> Vec<(&'static str, String)> {
             "Sharpe / Sortino / Calmar ratio (daily)",
             format!("{} / {} / {}", ratio(daily.sharpe), ratio(daily.sortino), ratio(daily.calmar)),
         ),
-        ("probabilistic Sharpe ratio", or_dash(daily.probabilistic_sharpe, percent)),
-        ("deflated Sharpe ratio", or_dash(daily.deflated_sharpe, percent)),
-        ("exposure (time with an open trade)", or_dash(*exposure, percent)),
+        ("probabilistic Sharpe ratio", or_dash(daily.probabilistic_sharpe, format_percent)),
+        ("deflated Sharpe ratio", or_dash(daily.deflated_sharpe, format_percent)),
+        ("exposure (time with an open trade)", or_dash(*exposure, format_percent)),
     ]
 }
 
@@ -140,14 +140,14 @@ fn breakdown_table(breakdown: &Breakdown, scale: MoneyScale) -> String {
 fn breakdown_row(cell: &Cell, largest: f64, scale: MoneyScale) -> String {
     let (class, mark) = if cell.is_small { (" class=\"small\"", " †") } else { ("", "") };
     let number = |name: &str, text: String| format!("<td class=\"number\" data-name=\"{name}\">{text}</td>");
-    let mut text = format!("<tr{class}><th scope=\"row\">{}{mark}</th>", escaped(&cell.label));
+    let mut text = format!("<tr{class}><th scope=\"row\">{}{mark}</th>", escape_html(&cell.label));
     text.push_str(&number("trades", cell.trades.to_string()));
-    text.push_str(&number("win rate", or_dash(cell.win_rate, percent)));
-    text.push_str(&number("return", or_dash(cell.return_per_unit, signed_percent)));
+    text.push_str(&number("win rate", or_dash(cell.win_rate, format_percent)));
+    text.push_str(&number("return", or_dash(cell.return_per_unit, format_signed_percent)));
     text.push_str(&bar_cell(cell.return_per_unit.unwrap_or_default(), largest));
-    text.push_str(&number("pnl", signed_money(cell.pnl, scale)));
-    text.push_str(&number("shrunk", or_dash(cell.shrunk_return, signed_percent)));
-    text.push_str(&number("break-even", or_dash(cell.break_even, percent)));
+    text.push_str(&number("pnl", format_signed_money(cell.pnl, scale)));
+    text.push_str(&number("shrunk", or_dash(cell.shrunk_return, format_signed_percent)));
+    text.push_str(&number("break-even", or_dash(cell.break_even, format_percent)));
     text.push_str("</tr>");
     text
 }
@@ -170,7 +170,7 @@ pub(super) fn baselines(page: &RunPage<'_>) -> String {
     let mut rows = String::new();
     for (name, mean) in means {
         let bar = bar_cell(mean, largest);
-        let value = signed_percent(mean);
+        let value = format_signed_percent(mean);
         let _ = write!(rows, "<tr><th scope=\"row\">{name}</th><td class=\"number\">{value}</td>{bar}</tr>");
     }
     let luck = match found.p_value {
@@ -221,7 +221,7 @@ pub(super) fn trade_list(page: &RunPage<'_>) -> String {
     if page.trades.bots.len() > 1 {
         text.push_str("<select id=\"filter-bot\" aria-label=\"Bot\"><option value=\"\">All bots</option>");
         for (number, bot) in page.trades.bots.iter().enumerate() {
-            let _ = write!(text, "<option value=\"{number}\">{}</option>", escaped(&bot.name));
+            let _ = write!(text, "<option value=\"{number}\">{}</option>", escape_html(&bot.name));
         }
         text.push_str("</select>");
     }
@@ -244,7 +244,7 @@ pub(super) fn settings(page: &RunPage<'_>) -> String {
             continue;
         }
         let table_data = DataTable::new(["key", "value"], rows);
-        let _ = write!(text, "<figure><h3>{}</h3>{}</figure>", escaped(name), table_data.to_markup());
+        let _ = write!(text, "<figure><h3>{}</h3>{}</figure>", escape_html(name), table_data.to_markup());
     }
     text.push_str("</div></section>");
     text
@@ -286,7 +286,8 @@ pub(super) fn provenance(page: &RunPage<'_>) -> String {
          identical.</p><dl class=\"hashes\">",
     );
     for (name, value) in &page.provenance {
-        let _ = write!(text, "<dt>{}</dt><dd data-figure=\"{0}\">{}</dd>", escaped(name), escaped(value));
+        let _ =
+            write!(text, "<dt>{}</dt><dd data-figure=\"{0}\">{}</dd>", escape_html(name), escape_html(value));
     }
     text.push_str("</dl></section>");
     text

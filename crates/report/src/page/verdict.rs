@@ -3,9 +3,10 @@
 use super::RunPage;
 use crate::analysis::Metrics;
 use crate::figure::{
-    break_even_payout_text, capitalised, money, or_dash, percent, signed_money, signed_percent,
+    break_even_payout_text, capitalise, format_money, format_percent, format_signed_money,
+    format_signed_percent, or_dash,
 };
-use crate::markup::escaped;
+use crate::markup::escape_html;
 use crate::run::EdgeLine;
 use candlewick_backtest::metric::WinRates;
 use candlewick_records::threshold_text;
@@ -22,20 +23,20 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     };
     let mut text = format!("<section id=\"verdict\" class=\"{class}\">");
     for finding in page.analysis.headlines() {
-        let _ = write!(text, "<p><b>{}</b></p>", escaped(finding));
+        let _ = write!(text, "<p><b>{}</b></p>", escape_html(finding));
     }
     let _ = write!(
         text,
         "<p class=\"kicker\">Verdict</p><h2>{headline}</h2><p class=\"words\">{}.</p>",
-        escaped(&capitalised(&strip_headline(&edge.describe(), headline)))
+        escape_html(&capitalise(&strip_headline(&edge.describe(), headline)))
     );
     for sentence in evidence_sentences(page) {
-        let _ = write!(text, "<p>{}</p>", escaped(&sentence));
+        let _ = write!(text, "<p>{}</p>", escape_html(&sentence));
     }
     if !edge.withheld.is_empty() {
         text.push_str("<p>Reasons for withholding the verdict:</p><ul>");
         for reason in &edge.withheld {
-            let _ = write!(text, "<li>{}</li>", escaped(reason));
+            let _ = write!(text, "<li>{}</li>", escape_html(reason));
         }
         text.push_str("</ul>");
     }
@@ -56,17 +57,17 @@ fn evidence_sentences(page: &RunPage<'_>) -> Vec<String> {
     match &page.analysis.metrics.win_rate {
         None => sentences.push("No trade was won or lost, so nothing is known about an edge.".to_owned()),
         Some(rates) => {
-            let mut sentence = format!("The win rate is {}.", percent(rates.rate));
+            let mut sentence = format!("The win rate is {}.", format_percent(rates.rate));
             if let (Some(needed), Some(above)) = (rates.break_even, rates.above_break_even) {
                 let side = if above < 0.0 { "below" } else { "above" };
                 let points = (above * 100.0).abs();
                 let _ = write!(
                     sentence,
                     " Break-even at the payouts of these trades is {}, and the win rate is {points:.2} points {side} it.",
-                    percent(needed)
+                    format_percent(needed)
                 );
-                let by_money = or_dash(rates.break_even_by_money, percent);
-                if by_money != percent(needed) {
+                let by_money = or_dash(rates.break_even_by_money, format_percent);
+                if by_money != format_percent(needed) {
                     let _ = write!(sentence, " Weighted by stake, break-even is {by_money}.");
                 }
             }
@@ -117,9 +118,9 @@ fn draw_scale(rates: &WinRates, sequence: Option<[f64; 2]>) -> String {
     );
     let mut sentence = format!(
         "Win rate {}, between {} and {} with 95 % confidence, {}",
-        percent(rates.rate),
-        percent(low),
-        percent(high),
+        format_percent(rates.rate),
+        format_percent(low),
+        format_percent(high),
         if is_anytime { "valid at any time" } else { "for a fixed sample of independent trades" }
     );
     if is_anytime {
@@ -127,13 +128,13 @@ fn draw_scale(rates: &WinRates, sequence: Option<[f64; 2]>) -> String {
         let _ = write!(
             sentence,
             " (for a fixed sample of independent trades: {} to {})",
-            percent(low),
-            percent(high)
+            format_percent(low),
+            format_percent(high)
         );
     }
     if let Some(needed) = rates.break_even {
         let _ = write!(text, "<path class=\"needed\" d=\"M{:.2} 3V23\"/>", at(needed));
-        let _ = write!(sentence, "; the dashed line is break-even, {}", percent(needed));
+        let _ = write!(sentence, "; the dashed line is break-even, {}", format_percent(needed));
     }
     let _ = write!(text, "</svg><figcaption>{sentence}.</figcaption></figure>");
     text
@@ -144,11 +145,14 @@ fn tiles(page: &RunPage<'_>) -> String {
         &page.analysis.metrics;
     let scale = page.trades.scale;
     let tiles = [
-        ("win rate", or_dash(win_rate.as_ref(), |rates| percent(rates.rate))),
-        ("break-even", or_dash(win_rate.as_ref().and_then(|rates| rates.break_even), percent)),
-        ("profit and loss", signed_money(page.pnl, scale)),
-        ("expectancy, % of stake", or_dash(expectancy.as_ref(), |one| signed_percent(one.return_per_unit))),
-        ("max drawdown", or_dash(drawdown.as_ref(), |found| money(found.amount, scale))),
+        ("win rate", or_dash(win_rate.as_ref(), |rates| format_percent(rates.rate))),
+        ("break-even", or_dash(win_rate.as_ref().and_then(|rates| rates.break_even), format_percent)),
+        ("profit and loss", format_signed_money(page.pnl, scale)),
+        (
+            "expectancy, % of stake",
+            or_dash(expectancy.as_ref(), |one| format_signed_percent(one.return_per_unit)),
+        ),
+        ("max drawdown", or_dash(drawdown.as_ref(), |found| format_money(found.amount, scale))),
         (
             "max drawdown, % of peak",
             or_dash(drawdown_by_percent.as_ref(), |found| format!("{:.2} %", found.percent)),
@@ -195,7 +199,7 @@ mod tests {
             ("not enough trades yet", "Not enough trades yet"),
             ("no edge: 4 % is ruled out", "No edge: 4 % is ruled out"),
         ] {
-            assert_eq!(capitalised(&strip_headline(words, "Not enough trades yet")), expected);
+            assert_eq!(capitalise(&strip_headline(words, "Not enough trades yet")), expected);
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::RunPage;
 use crate::analysis::{Cell, WEEKDAYS, hours_of_week, settled_rows};
-use crate::figure::{or_dash, percent, signed_percent};
-use crate::markup::escaped;
+use crate::figure::{format_percent, format_signed_percent, or_dash};
+use crate::markup::escape_html;
 use std::fmt::Write as _;
 
 /// Minimum number of decided trades in a colored cell. With fewer trades, a single trade could change the color.
@@ -69,11 +69,15 @@ fn cell_markup(cell: &Cell) -> String {
         "{} UTC: {} trades, win rate {}, expectancy {} of stake",
         cell.label,
         cell.trades,
-        or_dash(cell.win_rate, percent),
-        or_dash(cell.return_per_unit, signed_percent)
+        or_dash(cell.win_rate, format_percent),
+        or_dash(cell.return_per_unit, format_signed_percent)
     );
     let class = colour_class(colour_level(cell));
-    format!("<td class=\"{class}\" title=\"{}\">{value}<small>{}</small></td>", escaped(&hint), cell.trades)
+    format!(
+        "<td class=\"{class}\" title=\"{}\">{value}<small>{}</small></td>",
+        escape_html(&hint),
+        cell.trades
+    )
 }
 
 /// Returns the distance from break-even in whole standard errors, limited to -3 to 3.

@@ -1,7 +1,7 @@
 //! Caveats of a run: reasons for withholding the verdict, assumptions, and the number of variants tried.
 
 use crate::analysis::Metrics;
-use crate::figure::high_payout;
+use crate::figure::describe_high_payout;
 use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_records::TradingMode;
@@ -80,7 +80,7 @@ impl Caveats {
         }
     }
 
-    pub fn mark_uncounted(&mut self) {
+    pub fn mark_variants_uncounted(&mut self) {
         self.labels.push(UNCOUNTED);
     }
 
@@ -113,7 +113,7 @@ impl Caveats {
 
 fn optimistic_settings(simulation: &SimulationSettings, bots: &[BotSettings]) -> Vec<String> {
     let payouts = bots.iter().map(|bot| simulation.payout_of(bot.symbol));
-    latency_reason(simulation).into_iter().chain(high_payout(payouts, "assumed")).collect()
+    latency_reason(simulation).into_iter().chain(describe_high_payout(payouts, "assumed")).collect()
 }
 
 fn latency_reason(simulation: &SimulationSettings) -> Option<String> {
@@ -142,7 +142,7 @@ pub(crate) fn caveat_text(label: &str) -> &str {
 
 impl Caveats {
     /// Restores caveats from a file. An unknown label becomes a reason for withholding the verdict.
-    pub(crate) fn restore(mut withholding: Vec<String>, named: Vec<String>, variants: u64) -> Self {
+    pub(crate) fn from_label_names(mut withholding: Vec<String>, named: Vec<String>, variants: u64) -> Self {
         let mut labels = Vec::new();
         for name in named {
             match LABELS.into_iter().find(|label| *label == name) {
@@ -208,14 +208,14 @@ impl VariantCounter {
         };
         let notes: Vec<VariantNote> = self.tried_variants.iter().map(note).collect();
         let mut noted = self.ledger.record_variants(&notes, &self.look)?;
-        if self.record_rewritten(&noted, &notes, book)? {
+        if self.record_rewritten_variants(&noted, &notes, book)? {
             noted = self.ledger.record_variants(&notes, &self.look)?;
         }
         Ok(VariantCount::new(&noted, &notes, &self.look))
     }
 
     /// Records variants whose code has changed, so that their trades differ from an earlier run on the same candles.
-    fn record_rewritten(
+    fn record_rewritten_variants(
         &self,
         noted: &LedgerSummary,
         notes: &[VariantNote],

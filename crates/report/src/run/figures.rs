@@ -7,8 +7,8 @@ use crate::analysis::{
 };
 use crate::conditions::ConditionLine;
 use crate::figure::{
-    break_even_payout_text, minute, money, p_value_text, percent, prefixed_lines, signed_money,
-    signed_percent, sparkline,
+    break_even_payout_text, format_minute, format_money, format_percent, format_signed_money,
+    format_signed_percent, p_value_text, prefixed_lines, sparkline,
 };
 use crate::page::{DataTable, RunPage};
 use candlewick_engine::{BotSettings, SessionSettings, TradeBook};
@@ -61,8 +61,8 @@ impl RunReport {
             let counts = [line.trades, line.won, line.lost, line.draw].map(|count| count.to_string());
             let mut row = vec![line.bot.clone(), line.symbol.clone()];
             row.extend(counts);
-            row.extend([percent(line.win_rate), signed_money(line.pnl, self.scale)]);
-            row.extend([line.edge.evidence(), line.edge.brief()]);
+            row.extend([format_percent(line.win_rate), format_signed_money(line.pnl, self.scale)]);
+            row.extend([line.edge.evidence(), line.edge.summary()]);
             row
         };
         self.bots.iter().map(row).collect()
@@ -74,14 +74,17 @@ impl RunReport {
         let mut figures = vec![
             ("candles", self.candles_text()),
             ("trades", format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled")),
-            ("win rate", format!("{} (break-even {})", percent(self.win_rate), percent(self.break_even))),
+            (
+                "win rate",
+                format!("{} (break-even {})", format_percent(self.win_rate), format_percent(self.break_even)),
+            ),
             ("win rate, 95 % interval (valid at any time)", words(self.edge.intervals.win_rate_text())),
             ("edge, 95 % interval (valid at any time)", words(self.edge.intervals.edge_text())),
             ("break-even payout", self.break_even_payouts()),
             ("p-value (independent trades)", p_value_text(self.p_value)),
-            ("profit and loss", signed_money(self.pnl, self.scale)),
-            ("final balance", money(self.final_balance, self.scale)),
-            ("max drawdown", money(self.max_drawdown, self.scale)),
+            ("profit and loss", format_signed_money(self.pnl, self.scale)),
+            ("final balance", format_money(self.final_balance, self.scale)),
+            ("max drawdown", format_money(self.max_drawdown, self.scale)),
             ("max drawdown, % of peak", format!("{:.2} %", self.max_drawdown_percent)),
             ("longest losing streak", self.longest_losing_streak.to_string()),
         ];
@@ -91,15 +94,15 @@ impl RunReport {
         figures.extend(sparkline(&self.analysis.equity).map(|line| ("equity curve", line)));
         figures.extend(self.luck_figures());
         figures.extend(self.sensitivity_figures());
-        if let Some(overlap) = self.edge.overlap() {
+        if let Some(overlap) = self.edge.overlap_text() {
             figures.push(("overlap", overlap));
         }
         if *cancelled > 0 {
-            let pnl = signed_money(self.pnl_if_cancelled_lost, self.scale);
+            let pnl = format_signed_money(self.pnl_if_cancelled_lost, self.scale);
             figures.push(("profit if all cancelled trades had lost", pnl));
         }
         if *unsettled > 0 {
-            let stakes = money(self.unsettled_stakes, self.scale);
+            let stakes = format_money(self.unsettled_stakes, self.scale);
             let where_they_are = match self.holder {
                 StakeState::Returned => "returned",
                 StakeState::AtVenue => "at the venue, not in the balance",
@@ -129,7 +132,8 @@ impl RunReport {
     }
 
     fn stake_weighted_break_even(&self) -> Option<String> {
-        let (by_trades, by_money) = (percent(self.break_even), percent(self.break_even_by_money));
+        let (by_trades, by_money) =
+            (format_percent(self.break_even), format_percent(self.break_even_by_money));
         (by_trades != by_money).then(|| format!("{by_money} (the win rate is not weighted by stake)"))
     }
 
@@ -148,7 +152,8 @@ impl RunReport {
         }
         if let Some(baselines) = &self.analysis.baselines {
             let Baselines { own, shifted, always_buy, always_sell, .. } = *baselines;
-            let [own, shifted, buy, sell] = [own, shifted, always_buy, always_sell].map(signed_percent);
+            let [own, shifted, buy, sell] =
+                [own, shifted, always_buy, always_sell].map(format_signed_percent);
             let others = format!("random directions {shifted}, always BUY {buy}, always SELL {sell}");
             figures.push(("expectancy, % of stake", format!("{own} (same entries with {others})")));
         }
@@ -174,7 +179,7 @@ impl RunReport {
     }
 
     fn candles_text(&self) -> String {
-        let [from, to] = [self.span.start, self.span.end].map(minute);
+        let [from, to] = [self.span.start, self.span.end].map(format_minute);
         format!("{}, {from} to {to} UTC", self.candles)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::ReportError;
 use crate::edge::GatedBot;
-use crate::figure::{p_value_text, percent};
+use crate::figure::{format_percent, p_value_text};
 use candlewick_statistics::{GateRule, GatedTrade, gate_worth};
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ const SEED: u64 = 1;
 pub struct GateLine {
     /// Number and mean return of all signals (`trades`) and of those that the gate passed (`real`), before risk limits.
     #[serde(flatten)]
-    pub(crate) worth: GatedBot,
+    pub(crate) evaluation: GatedBot,
     pub(crate) gate: String,
     pub(crate) payout_percent: f64,
     pub(crate) draws: u32,
@@ -40,7 +40,7 @@ impl GateLine {
         let draws = (DRAW_BUDGET / signals.len()).clamp(MIN_DRAWS, MAX_DRAWS) as u32;
         let worth = gate_worth(signals, rule, draws, SEED)?;
         Ok(Some(Self {
-            worth: GatedBot::new(bot, &worth),
+            evaluation: GatedBot::new(bot, &worth),
             gate: rule.to_string(),
             payout_percent: payout_fraction * 100.0,
             draws,
@@ -50,21 +50,26 @@ impl GateLine {
     }
 
     pub(super) fn text_lines(&self) -> Vec<String> {
-        let GatedBot { bot, trades, real, mean_of_all, random_95, p_shuffled, .. } = &self.worth;
+        let GatedBot { bot, trades, real, mean_of_all, random_95, p_shuffled, .. } = &self.evaluation;
         let gate = format!("{bot} {}", self.gate);
-        let Some(mean) = self.worth.mean_of_real else {
+        let Some(mean) = self.evaluation.mean_of_real else {
             return vec![gate, format!("never opened in {trades} signals")];
         };
-        let random = random_95.map(|[low, high]| format!("{} to {}", percent(low), percent(high)));
+        let random =
+            random_95.map(|[low, high]| format!("{} to {}", format_percent(low), format_percent(high)));
         vec![
             gate,
-            format!("mean return {} per trade, {} without the gate", percent(mean), percent(*mean_of_all)),
+            format!(
+                "mean return {} per trade, {} without the gate",
+                format_percent(mean),
+                format_percent(*mean_of_all)
+            ),
             format!(
                 "95 % range of random gates {}; p-value (shuffled results) {}",
                 random.unwrap_or_else(|| "-".to_owned()),
                 p_value_text(*p_shuffled)
             ),
-            self.worth.describe().to_owned(),
+            self.evaluation.describe().to_owned(),
             format!("passed {real} of {trades} signals, at a payout of {:.0} %,", self.payout_percent),
             "including signals from the warm-up and signals that a limit rejected".to_owned(),
         ]

@@ -8,7 +8,7 @@ mod trades;
 mod verdict;
 
 use crate::analysis::{
-    Analysis, Finding, Prices, RunContext, RunData, Sensitivity, StakedResult, VariantsUnknown,
+    Analysis, Finding, Prices, RunContext, RunData, Sensitivity, StakingResult, UnknownVariants,
 };
 use crate::conditions::ConditionLine;
 use candlewick_backtest::Summary;
@@ -54,8 +54,8 @@ pub struct Run<'a> {
     pub caveats: Caveats,
     pub verdicts: Vec<BotVerdict>,
     /// Share of alpha that is assigned to the trades of all bots together.
-    pub weight_of_all_bots: f64,
-    pub background: RunContext,
+    pub joint_verdict_weight: f64,
+    pub run_context: RunContext,
     pub sensitivity: Option<Sensitivity>,
     pub counter: Option<VariantCounter>,
     pub gates: Vec<GateLine>,
@@ -242,26 +242,26 @@ fn analyse(run: &mut Run<'_>, summary: &Summary, test: &EdgeTest) -> Analysis {
         // Only replays count variants, because a live run cannot be repeated with different settings.
         None if run.data_hash.is_none() => {}
         None => {
-            run.caveats.mark_uncounted();
-            analysis.variants_unknown = Some(VariantsUnknown::NotCounted);
+            run.caveats.mark_variants_uncounted();
+            analysis.unknown_variants = Some(UnknownVariants::NotCounted);
         }
         Some(counter) => match counter.count(book, summary, &analysis.metrics) {
             Ok(variants) => {
                 run.caveats.set_variant_count(variants.count, variants.unknown.as_deref());
-                let lost = variants.unknown.clone().map(VariantsUnknown::Lost);
-                analysis.variants_unknown = lost.or(variants.is_first.then_some(VariantsUnknown::NewLedger));
+                let lost = variants.unknown.clone().map(UnknownVariants::Lost);
+                analysis.unknown_variants = lost.or(variants.is_first.then_some(UnknownVariants::NewLedger));
                 analysis.set_variants(variants);
             }
             Err(error) => {
                 let failure = counter.describe_failure(&error);
                 run.caveats.set_variant_count(0, Some(&error.to_string()));
-                analysis.variants_unknown = Some(VariantsUnknown::Lost(error.to_string()));
+                analysis.unknown_variants = Some(UnknownVariants::Lost(error.to_string()));
                 run.notices.push(failure);
             }
         },
     }
     let is_decided = matches!(test.verdict(), Verdict::EdgeShown | Verdict::EdgeRejected);
-    analysis.conclude(&trades, summary, (std::mem::take(&mut run.background), is_decided));
+    analysis.collect_findings(&trades, summary, (std::mem::take(&mut run.run_context), is_decided));
     analysis
 }
 
@@ -272,14 +272,14 @@ fn overall_test(run: &Run<'_>) -> EdgeTest {
     }
     let plan = run.verdicts.first().map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan());
     let is_whole = run.book.rows().first().is_none_or(|row| row.approved.intent().number() == 1);
-    let weight = if is_whole { run.weight_of_all_bots } else { 0.0 };
+    let weight = if is_whole { run.joint_verdict_weight } else { 0.0 };
     judge(run.book.rows(), EdgeTest::new(plan).with_weight(weight))
 }
 
 fn stake_finding(run: &Run<'_>, bot: usize) -> Option<Finding> {
     let is_own = |row: &&IntentRow| row.approved.bot().index() == bot && row.state == IntentState::Settled;
     let settled: Vec<&IntentRow> = run.book.rows().iter().filter(is_own).collect();
-    StakedResult::from_rows(&settled, run.scale)?.finding(&[run.bots.get(bot)?])
+    StakingResult::from_rows(&settled, run.scale)?.finding(&[run.bots.get(bot)?])
 }
 
 fn sum_stakes(book: &TradeBook, outcome: Outcome) -> Money {

@@ -2,7 +2,7 @@
 
 use super::Caveats;
 use candlewick_engine::{BotSettings, IntentRow, IntentState, TradeBook, UpdateNumbers};
-use candlewick_records::utc;
+use candlewick_records::format_utc;
 use candlewick_sdk::{Millis, MoneyScale, to_csv_cell};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -72,24 +72,24 @@ fn trade_cells(
         trade.expiry().close_type.to_string(),
         trade.expiry().expiration_type.to_string(),
         trade.decision_time().to_string(),
-        text(row.open_time),
-        text(row.open_price),
-        text(row.close_time.filter(|_| settled)),
-        text(row.close_price.filter(|_| settled)),
-        text(row.payout),
-        text(row.outcome),
-        text(settled.then(|| scale.to_decimal(row.profit))),
+        text_or_empty(row.open_time),
+        text_or_empty(row.open_price),
+        text_or_empty(row.close_time.filter(|_| settled)),
+        text_or_empty(row.close_price.filter(|_| settled)),
+        text_or_empty(row.payout),
+        text_or_empty(row.outcome),
+        text_or_empty(settled.then(|| scale.to_decimal(row.profit))),
         book.reason(row).to_string(),
-        text(row.answered_at.filter(|_| answered > 0)),
-        text(row.settled_at),
-        text(row.sequence.answered_payout()),
-        utc(trade.decision_time()),
-        text(row.open_time.map(utc)),
-        text(row.close_time.filter(|_| settled).map(utc)),
+        text_or_empty(row.answered_at.filter(|_| answered > 0)),
+        text_or_empty(row.settled_at),
+        text_or_empty(row.sequence.answered_payout()),
+        format_utc(trade.decision_time()),
+        text_or_empty(row.open_time.map(format_utc)),
+        text_or_empty(row.close_time.filter(|_| settled).map(format_utc)),
     ]
 }
 
-fn text(value: Option<impl ToString>) -> String {
+fn text_or_empty(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 

@@ -5,7 +5,7 @@ use crate::analysis::Finding;
 use crate::shown::{EdgeDetectionLine, explain_interval};
 use candlewick_engine::{IntentRow, Judge, JudgedTrade, edge_sequence, judge};
 use candlewick_records::{
-    EDGE_NO_LONGER_HELD, EdgeIntervals, edge_threshold, no_longer_held_text, threshold_text, utc,
+    EDGE_NO_LONGER_HELD, EdgeIntervals, edge_threshold, format_utc, no_longer_held_text, threshold_text,
     verdict_name, verdict_text, withheld_verdict_text,
 };
 use candlewick_sdk::{Millis, Outcome};
@@ -102,7 +102,7 @@ impl EdgeLine {
 
     pub fn describe(&self) -> String {
         let size = format!("{:.0} % of the stake", self.delta * 100.0);
-        let ended = self.no_longer_held_since.map(utc);
+        let ended = self.no_longer_held_since.map(format_utc);
         let mut words = match (self.verdict, self.about_more_trades) {
             ("edge_shown", _) => {
                 self.shown.map_or_else(|| verdict_text(self.verdict, None), |shown| shown.describe())
@@ -129,7 +129,7 @@ impl EdgeLine {
         words
     }
 
-    pub fn brief(&self) -> String {
+    pub fn summary(&self) -> String {
         let name = match self.verdict {
             _ if !self.withheld.is_empty() && self.no_longer_held_since.is_some() => {
                 "exploratory, edge withheld and no longer held".to_owned()
@@ -169,7 +169,7 @@ impl EdgeLine {
         self.shown.filter(|_| self.no_longer_held_since.is_none())?.finding()
     }
 
-    pub fn overlap(&self) -> Option<String> {
+    pub fn overlap_text(&self) -> Option<String> {
         let Self { clusters, variance_inflation: factor, .. } = self;
         (*factor > 1.0 + 1e-9)
             .then(|| format!("{clusters} groups of overlapping trades; variance multiplied by {factor:.2}"))

@@ -2,7 +2,7 @@
 
 mod page;
 
-use crate::figure::{format_json_value, p_value_text, percent, prefixed_lines};
+use crate::figure::{format_json_value, format_percent, p_value_text, prefixed_lines};
 use crate::page::DataTable;
 use candlewick_records::{count_text, table_text};
 use candlewick_search::sweep::{
@@ -102,7 +102,7 @@ pub struct SweepReport {
     #[serde(skip)]
     parameters: Vec<String>,
     #[serde(skip)]
-    by: Objective,
+    objective_kind: Objective,
 }
 
 #[derive(Debug, Serialize)]
@@ -175,7 +175,7 @@ impl SweepReport {
             notices,
             of_variants,
             parameters,
-            by: sweep.objective,
+            objective_kind: sweep.objective,
         }
     }
 
@@ -259,7 +259,7 @@ impl fmt::Display for SweepReport {
         f.write_str(&prefixed_lines("", self.stopped_text()))?;
         if let Some(luck) = &self.luck {
             write!(f, "\n\nBest of {} sets: {}", luck.sets, luck.interpretation())?;
-            let chances = named_chances(luck).map(|(name, found)| [name.to_owned(), found]);
+            let chances = format_statistics(luck).map(|(name, found)| [name.to_owned(), found]);
             writeln!(f, "\n{}", table_text(["probability that", ""], chances))?;
         }
         let files = self.files.iter().map(|file| file.display());
@@ -267,13 +267,13 @@ impl fmt::Display for SweepReport {
     }
 }
 
-fn named_chances(luck: &SelectionBias) -> impl Iterator<Item = (&'static str, String)> {
+fn format_statistics(luck: &SelectionBias) -> impl Iterator<Item = (&'static str, String)> {
     let words = |found: Option<f64>| found.map_or("unknown".to_owned(), |found| format!("{found:.3}"));
     luck.statistics().into_iter().map(move |(name, found)| (name, words(found)))
 }
 
 impl SweepReport {
-    pub(crate) fn brief(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let sets = format!(
             "{} by {}, {} with a score",
             count_text(self.trials, "set", "sets"),
@@ -288,11 +288,11 @@ impl SweepReport {
         format!(
             "{sets}. Best: {} ({} {}, {} trades, win rate {}, break-even {}{chance})",
             self.parameters_text(best),
-            self.by.title(),
-            self.by.format_score(*score),
+            self.objective_kind.title(),
+            self.objective_kind.format_score(*score),
             figures.trades,
-            percent(figures.win_rate),
-            percent(figures.break_even),
+            format_percent(figures.win_rate),
+            format_percent(figures.break_even),
         )
     }
 
@@ -310,17 +310,17 @@ impl SweepReport {
     }
 
     fn column_names(&self) -> impl Iterator<Item = String> {
-        let figures = [self.by.title(), "trades", "win rate", "break-even", "corrected p", "pnl"];
+        let figures = [self.objective_kind.title(), "trades", "win rate", "break-even", "corrected p", "pnl"];
         self.parameters.iter().cloned().chain(figures.map(str::to_owned))
     }
 
     fn cells(&self, line: &BestLine) -> impl Iterator<Item = String> {
         let Figures { trades, win_rate, break_even, pnl, .. } = &line.figures;
         let figures = [
-            self.by.format_score(line.score),
+            self.objective_kind.format_score(line.score),
             trades.to_string(),
-            percent(*win_rate),
-            percent(*break_even),
+            format_percent(*win_rate),
+            format_percent(*break_even),
             p_value_text(line.p_value_corrected),
             format!("{pnl:+.2}"),
         ];

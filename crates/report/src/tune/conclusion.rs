@@ -106,7 +106,7 @@ impl Conclusion {
     ) -> Vec<String> {
         let is_spent = report.hold_out.as_ref().is_some_and(|hold_out| hold_out.openings > 0);
         let more = hints.more_candles_hint.clone();
-        let runs = hints.best.as_ref().map(|_| &hints.arguments);
+        let runs = hints.best_file.as_ref().map(|_| &hints.arguments);
         let watch = runs.map(|arguments| {
             format!("watch the bot trade on the sandbox: `candlewick live --sandbox {arguments} --speed max --until-end \
                  --journal run.db`. This replays all candles, including the hold-out, and counts as one use of these candles")

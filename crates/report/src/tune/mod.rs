@@ -46,7 +46,7 @@ pub struct StepResult {
     #[serde(skip)]
     pub name: String,
     #[serde(skip)]
-    pub words: String,
+    pub text: String,
     pub document: Value,
 }
 
@@ -56,7 +56,7 @@ const CONDITIONS_HEADING: &str =
 #[derive(Clone, Debug, Default)]
 pub struct TuneHints {
     /// Configuration file with the best parameter set or the unchanged bot; `None` if no set qualified.
-    pub best: Option<PathBuf>,
+    pub best_file: Option<PathBuf>,
     /// Command-line arguments that run `best`: the base configuration, followed by `--config` with this file.
     pub arguments: String,
     pub more_candles_hint: String,
@@ -119,7 +119,7 @@ impl<'a> TuneReport<'a> {
             strategy_check,
             conditions,
             gate,
-            best: places.best,
+            best: places.best_file,
             sweep,
             walk_forward,
             looks,
@@ -139,8 +139,8 @@ impl<'a> TuneReport<'a> {
     fn steps(&self) -> Vec<(String, String)> {
         let candles = self.candles.iter();
         let mut steps: Vec<(String, String)> =
-            candles.map(|part| (format!("candles {}", part.name), part.words.clone())).collect();
-        steps.push((self.strategy_check.name.clone(), self.strategy_check.words.clone()));
+            candles.map(|part| (format!("candles {}", part.name), part.text.clone())).collect();
+        steps.push((self.strategy_check.name.clone(), self.strategy_check.text.clone()));
         steps.extend(self.gate.iter().map(|gate| ("gate before the hold-out".to_owned(), gate.describe())));
         match self.sweep {
             None => steps.push((
@@ -148,7 +148,7 @@ impl<'a> TuneReport<'a> {
                 "skipped: no parameter has a range, so the bot is tested as configured".to_owned(),
             )),
             Some(sweep) => {
-                steps.push(("sweep before the hold-out".to_owned(), sweep.brief()));
+                steps.push(("sweep before the hold-out".to_owned(), sweep.summary()));
                 let luck = sweep.luck.iter();
                 steps.extend(
                     luck.map(|luck| ("luck of the best".to_owned(), luck.interpretation().to_owned())),
@@ -156,7 +156,7 @@ impl<'a> TuneReport<'a> {
             }
         }
         let report = self.walk_forward.report;
-        steps.push(("walk-forward".to_owned(), report.brief()));
+        steps.push(("walk-forward".to_owned(), report.summary()));
         if let Some(sweep) = self.sweep {
             // The walk-forward runs after the sweep, so its count includes the sets of both.
             let count = sweep.variants_tried.max(self.walk_forward.variants_tried);
@@ -164,7 +164,7 @@ impl<'a> TuneReport<'a> {
             steps.extend(words.map(|words| ("variants tried".to_owned(), words)));
         }
         steps.push(("verdict on the tests".to_owned(), report.edge.describe()));
-        steps.extend(report.hold_out.iter().map(|hold_out| ("hold-out".to_owned(), hold_out.brief())));
+        steps.extend(report.hold_out.iter().map(|hold_out| ("hold-out".to_owned(), hold_out.summary())));
         steps.extend(self.looks.iter().map(|look| ("hold-out seen before".to_owned(), look.clone())));
         steps
     }

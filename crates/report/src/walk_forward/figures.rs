@@ -4,7 +4,7 @@ use super::{
     ChosenSetLine, HoldOut, TestTotals, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine,
 };
 use crate::analysis::{Finding, FindingKind};
-use crate::figure::{format_json_value, minute, p_value_text, percent, prefixed_lines};
+use crate::figure::{format_json_value, format_minute, format_percent, p_value_text, prefixed_lines};
 use crate::page::DataTable;
 use candlewick_records::{count_text, table_text};
 use candlewick_sdk::to_csv_cell;
@@ -59,7 +59,7 @@ impl fmt::Display for WalkForwardSummary<'_> {
 fn window_header(report: &WalkForwardReport) -> Vec<String> {
     let mut header = ["test from", "to"].map(str::to_owned).to_vec();
     header.extend(report.parameters.iter().cloned());
-    header.extend(["in sample", "on test"].map(|part| format!("{} {part}", report.by.title())));
+    header.extend(["in sample", "on test"].map(|part| format!("{} {part}", report.objective_kind.title())));
     let figures =
         ["win rate in sample", "win rate on test", "break-even", "trades", "pnl", "efficiency", "neighbours"];
     header.extend(figures.map(str::to_owned));
@@ -67,13 +67,13 @@ fn window_header(report: &WalkForwardReport) -> Vec<String> {
 }
 
 fn window_row(line: &WindowLine, report: &WalkForwardReport) -> Vec<String> {
-    let mut row = vec![minute(line.test.from), minute(line.test.to)];
+    let mut row = vec![format_minute(line.test.from), format_minute(line.test.to)];
     let Some(chosen) = &line.chosen else {
         row.extend((0..report.parameters.len() + 9).map(|_| "-".to_owned()));
         return row;
     };
     row.extend(chosen.values(&report.parameters));
-    let score = |score: f64| report.by.format_score(score);
+    let score = |score: f64| report.objective_kind.format_score(score);
     row.extend([score(chosen.score), chosen.out_of_sample_score.map_or("-".to_owned(), score)]);
     row.extend(chosen.result_cells());
     row.extend([format_ratio(chosen.efficiency), chosen.robustness.describe()]);
@@ -89,7 +89,7 @@ impl ChosenSetLine {
     fn result_cells(&self) -> [String; 5] {
         let tested = &self.out_of_sample;
         let [before, rate, needed] =
-            [self.in_sample.win_rate, tested.win_rate, tested.break_even].map(percent);
+            [self.in_sample.win_rate, tested.win_rate, tested.break_even].map(format_percent);
         [before, rate, needed, tested.trades.to_string(), format!("{:+.2}", tested.pnl)]
     }
 }
@@ -101,8 +101,8 @@ impl WalkForwardReport {
             let Figures { trades, won, lost, draw, cancelled, .. } = all;
             let counts = format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled");
             figures.push(("trades", counts));
-            let needed = percent(all.break_even);
-            figures.push(("win rate", format!("{} (break-even {needed})", percent(all.win_rate))));
+            let needed = format_percent(all.break_even);
+            figures.push(("win rate", format!("{} (break-even {needed})", format_percent(all.win_rate))));
             let intervals = self.edge.intervals;
             let ends = [
                 ("win rate, 95 % interval (valid at any time)", intervals.win_rate_text()),
@@ -110,7 +110,8 @@ impl WalkForwardReport {
             ];
             figures.extend(ends.into_iter().filter_map(|(name, words)| Some((name, words?))));
             if let Some(interval) = win_rate_interval {
-                let ends = format!("{} to {}", percent(interval.lower), percent(interval.upper));
+                let ends =
+                    format!("{} to {}", format_percent(interval.lower), format_percent(interval.upper));
                 figures.push(("win rate, 95 % interval (fixed sample of independent trades)", ends));
             }
             figures.push(("p-value (independent trades)", p_value_text(all.p_value)));
@@ -122,17 +123,17 @@ impl WalkForwardReport {
         } else {
             figures.push(("trades", "none: no set had enough trades in any window".to_owned()));
         }
-        figures.extend(self.edge.overlap().map(|overlap| ("overlap", overlap)));
+        figures.extend(self.edge.overlap_text().map(|overlap| ("overlap", overlap)));
         figures.push(("efficiency", format_ratio(self.efficiency)));
         let robustness = &self.robustness;
         if let Some(share) = robustness.share {
             let falls = [robustness.counts.mean_fall, robustness.counts.worst_fall];
-            let drop = |fall: f64| self.by.format_score(fall).trim_start_matches('+').to_owned();
+            let drop = |fall: f64| self.objective_kind.format_score(fall).trim_start_matches('+').to_owned();
             let [mean, worst] = falls.map(|fall| fall.map_or("-".to_owned(), drop));
             let text = format!(
                 "{} beat break-even in sample ({}); a neighbour's {} is lower by {mean} on average and {worst} at worst",
                 robustness.describe(),
-                percent(share),
+                format_percent(share),
                 self.objective
             );
             figures.push(("neighbouring parameter sets", text));
@@ -159,15 +160,15 @@ impl WalkForwardReport {
         self.out_of_sample.as_ref().map(|joined| &joined.figures)
     }
 
-    pub(crate) fn brief(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let windows = count_text(self.windows.len(), "window", "windows");
         match self.tested_figures() {
             None => format!("{windows}: no trades, because no set had enough trades in sample"),
             Some(figures) => format!(
                 "{windows}, {} out of sample: win rate {} (break-even {}), profit {:+.2}",
                 count_text(usize::try_from(figures.trades).unwrap_or(usize::MAX), "trade", "trades"),
-                percent(figures.win_rate),
-                percent(figures.break_even),
+                format_percent(figures.win_rate),
+                format_percent(figures.break_even),
                 figures.pnl
             ),
         }
@@ -179,7 +180,7 @@ impl WalkForwardReport {
         let figures = ["win rate in sample", "win rate on test", "break-even", "trades", "pnl"];
         header.extend(figures.map(str::to_owned));
         let row = |line: &WindowLine| {
-            let mut row = vec![minute(line.test.from), minute(line.test.to)];
+            let mut row = vec![format_minute(line.test.from), format_minute(line.test.to)];
             match &line.chosen {
                 None => row.extend((0..self.parameters.len() + 5).map(|_| "-".to_owned())),
                 Some(chosen) => row.extend(chosen.values(&self.parameters).chain(chosen.result_cells())),

@@ -1,10 +1,10 @@
 //! The hold-out section of a report. A hold-out is either locked, or opened and evaluated.
 
 use super::{WindowLine, edge_test_plan};
-use crate::figure::percent;
+use crate::figure::format_percent;
 use crate::run::{Caveats, EdgeLine};
 use candlewick_engine::judge;
-use candlewick_records::utc;
+use candlewick_records::format_utc;
 use candlewick_sdk::Millis;
 use candlewick_search::sweep::{Objective, Space};
 use candlewick_search::walk_forward::WindowResult;
@@ -27,7 +27,7 @@ pub struct HoldOutOpening {
     pub at: String,
     pub number: usize,
     /// Number of times that these candles were opened for different hypotheses.
-    pub others: usize,
+    pub openings_for_others: usize,
     /// Known earlier uses of these candles. Each use is a reason for withholding the verdict.
     pub looks: Vec<String>,
     pub looks_unknown: Option<String>,
@@ -66,7 +66,7 @@ impl HoldOut {
         }
         caveats.withholding_reasons.extend(opened.looks.iter().cloned());
         // Corrects for the number of hypotheses that were tested on the hold-out.
-        caveats.variants = 1 + opened.others as u64;
+        caveats.variants = 1 + opened.openings_for_others as u64;
         step.chosen.iter().for_each(|chosen| caveats.add_gap_reason(&chosen.test_result.book));
         let rows = step.chosen.as_ref().map(|chosen| chosen.test_result.book.rows()).unwrap_or_default();
         let edge = EdgeLine::new(&judge(rows, edge_test_plan(std::slice::from_ref(step))), rows, &caveats);
@@ -76,7 +76,7 @@ impl HoldOut {
             openings: opened.number,
             opened: Some(OpenedHoldOut {
                 opened_at: opened.at.clone(),
-                opened_for_others: opened.others,
+                opened_for_others: opened.openings_for_others,
                 looks: opened.looks.clone(),
                 looks_unknown: opened.looks_unknown.clone(),
                 verdict: edge.verdict,
@@ -90,7 +90,7 @@ impl HoldOut {
         self.opened.as_ref().map(|opened| opened.verdict)
     }
 
-    pub(crate) fn brief(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let part = |(name, words): (&'static str, String)| match name {
             "" | "hold-out" => words,
             "hold-out verdict" => format!("verdict: {words}"),
@@ -101,7 +101,7 @@ impl HoldOut {
     }
 
     pub(super) fn figures(&self) -> Vec<(&'static str, String)> {
-        let range = format!("{} to {}", utc(self.from), utc(self.to));
+        let range = format!("{} to {}", format_utc(self.from), format_utc(self.to));
         let times = |count: usize| if count == 1 { "once".to_owned() } else { format!("{count} times") };
         let Some(opened) = &self.opened else {
             let looked = match self.openings {
@@ -124,7 +124,7 @@ impl HoldOut {
         words.extend(opened.looks.iter().chain(&opened.looks_unknown).map(|look| ("", look.clone())));
         words.push(("hold-out verdict", opened.edge.describe()));
         if let Some(figures) = opened.window.out_of_sample() {
-            let (rate, needed) = (percent(figures.win_rate), percent(figures.break_even));
+            let (rate, needed) = (format_percent(figures.win_rate), format_percent(figures.break_even));
             let trades = figures.trades;
             words.push(("hold-out win rate", format!("{rate} of {trades} trades (break-even {needed})")));
         }

@@ -3,8 +3,8 @@
 mod figures;
 mod hold_out;
 
-use crate::analysis::{Finding, StakedResult, settled_rows};
-use crate::figure::{running_sum_sparkline, span};
+use crate::analysis::{Finding, StakingResult, settled_rows};
+use crate::figure::{format_span, running_sum_sparkline};
 use crate::run::{Caveats, EdgeLine};
 use crate::sweep::{LEDGER_STARTS_NOTE, NOT_COUNTED_NOTE, SweepCount, describe_planned_sets};
 use candlewick_backtest::BacktestResult;
@@ -55,7 +55,7 @@ pub struct WalkForwardReport {
     search: &'static str,
     pub(super) objective: &'static str,
     #[serde(skip)]
-    pub(super) by: Objective,
+    pub(super) objective_kind: Objective,
     pub(crate) verdict: &'static str,
     pub(crate) edge: EdgeLine,
     pub(super) findings: Vec<Finding>,
@@ -172,7 +172,7 @@ impl WalkForwardReport {
             gap_ms: windows.gap,
             search: sweep.search.search.as_str(),
             objective: sweep.objective.as_str(),
-            by: sweep.objective,
+            objective_kind: sweep.objective,
             verdict: edge.verdict,
             findings: all.as_ref().and_then(stake_finding).into_iter().chain(edge.finding()).collect(),
             edge,
@@ -287,14 +287,14 @@ fn describe_untested(
 ) -> Option<String> {
     let left = walked.end - steps.last()?.window.test.end;
     let place = if has_hold_out { " before the hold-out" } else { "" };
-    let (unused, missing) = (span(left), span(windows.test - left));
+    let (unused, missing) = (format_span(left), format_span(windows.test - left));
     (left.get() > windows.test.get() / 10).then(|| {
         format!("the last {unused}{place} are untested: another test window would need {missing} more")
     })
 }
 
 fn stake_finding(all: &BacktestResult) -> Option<Finding> {
-    StakedResult::from_rows(&settled_rows(&all.book), all.money_scale)?.finding(&[])
+    StakingResult::from_rows(&settled_rows(&all.book), all.money_scale)?.finding(&[])
 }
 
 /// Divides out-of-sample by in-sample expectancy, weighted by trades; `None` unless the latter is positive.

@@ -120,7 +120,7 @@ fn with_own_parameters(entry: StrategyEntry, given: &Map<String, Value>, weights
         Parameter::new("quorum", 1.0)
     } else {
         let (least, sum) = quorum_bounds(weights.iter().copied());
-        Parameter::new("quorum", sum).within(least, sum)
+        Parameter::new("quorum", sum).with_range(least, sum)
     };
     let list = |key: &str| given.get(key).cloned().unwrap_or_else(|| json!([]));
     let keys = [
@@ -130,7 +130,7 @@ fn with_own_parameters(entry: StrategyEntry, given: &Map<String, Value>, weights
             .with_about("Parts that vote, each with a weight (default 1); an alternative to first_of."),
         quorum.with_about("Weight that a direction needs; defaults to the sum of all weights."),
         Parameter::new("within", 1)
-            .within(1.0, MAX_WITHIN_CANDLES as f64)
+            .with_range(1.0, MAX_WITHIN_CANDLES as f64)
             .with_about("Number of candles for which a signal counts, including its own."),
         Parameter::new("filters", list("filters"))
             .with_about("Filters that every signal must pass: { strategy = \"...\" }, { hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }, trend, volatility, when."),
@@ -237,5 +237,5 @@ impl CombinationPlan {
 }
 
 pub(super) fn params_error(problem: impl Into<String>) -> BuildError {
-    BuildError::parameters(NAME, problem)
+    BuildError::invalid_parameters(NAME, problem)
 }

@@ -40,10 +40,10 @@ impl ConditionTexts {
 
 pub(super) fn conditions(combination: &Combination) -> Vec<Condition<'_>> {
     let Combination { parts, choice, invert, condition_texts: texts, .. } = combination;
-    let deciding = &parts[..combination.deciding_count()];
+    let deciding = &parts[..combination.deciding_part_count()];
     let direction = combination.chosen_part().and_then(|chosen| deciding[chosen].current_signal());
     let mut shown = vec![Condition {
-        part: Cow::Borrowed(""),
+        part_path: Cow::Borrowed(""),
         role: match choice {
             Choice::FirstOf => ConditionRole::FirstOf,
             Choice::Vote { .. } => ConditionRole::Vote,
@@ -64,7 +64,7 @@ pub(super) fn conditions(combination: &Combination) -> Vec<Condition<'_>> {
         shown.extend(inner_conditions(part));
     }
     for (filter, need) in combination.filters() {
-        let passes = direction.map(|direction| need.lets_pass(filter.view(), direction));
+        let passes = direction.map(|direction| need.allows(filter.view(), direction));
         let note = match direction {
             Some(_) if need == Agreement::Any => String::new(),
             Some(_) => filter.describe_view(),
@@ -83,7 +83,7 @@ fn part_condition<'a>(
     note: String,
 ) -> Condition<'a> {
     Condition {
-        part: Cow::Borrowed(&part.name),
+        part_path: Cow::Borrowed(&part.name),
         role: side,
         depth: 0,
         text,
@@ -95,17 +95,17 @@ fn part_condition<'a>(
 
 fn inner_conditions(part: &Part) -> impl Iterator<Item = Condition<'_>> {
     part.strategy.conditions().into_iter().map(|one| {
-        let path = match &*one.part {
+        let path = match &*one.part_path {
             "" => Cow::Borrowed(part.name.as_str()),
             inner => Cow::Owned(format!("{}.{inner}", part.name)),
         };
-        Condition { part: path, ..one }
+        Condition { part_path: path, ..one }
     })
 }
 
 /// Nests a condition below its filter if the filter's signal may have either direction.
 fn nest_in_filter<'a>(one: Condition<'a>, (filter, need): (&Part, Agreement)) -> Condition<'a> {
-    if need != Agreement::Any || one.part != filter.name {
+    if need != Agreement::Any || one.part_path != filter.name {
         return one;
     }
     Condition { role: ConditionRole::Filter, depth: one.depth + 1, ..one }
@@ -132,7 +132,7 @@ fn choice_note(parts: &[Part], choice: &Choice, direction: Option<Direction>, in
 }
 
 fn filter_note(filter: &Part, need: Agreement) -> String {
-    let passing = |direction: Direction| need.lets_pass(filter.view(), direction);
+    let passing = |direction: Direction| need.allows(filter.view(), direction);
     match (passing(Direction::Buy), passing(Direction::Sell)) {
         (true, true) => "any signal would pass",
         (true, false) => "a BUY would pass",

@@ -45,7 +45,7 @@ impl Gate {
     pub(super) fn on_candle(&mut self, candle: &Candle) {
         let close = candle.time() + self.interval;
         if let Some(day) = self.plan.daily_reset.filter(|_| close >= self.day_ends) {
-            let (begins, ends) = day.day_of(close);
+            let (begins, ends) = day.day_bounds(close);
             self.update_rule((close, None), |rule| rule.set_day(begins.get()));
             self.day_ends = ends;
         }
@@ -253,7 +253,7 @@ pub fn replay_gate(
     }
     let ended = signals.into_iter().filter_map(|(decided, is_real, end)| {
         let (known, outcome) = end?;
-        let day = plan.daily_reset.map_or(0, |day| day.day_of(decided).0.get());
+        let day = plan.daily_reset.map_or(0, |day| day.day_bounds(decided).0.get());
         Some(ReplayedSignal { decided_at: decided, settled_at: known, day, outcome, is_real })
     });
     Ok(Some(GateReplay { rule: plan.rule, signals: ended.collect() }))

@@ -37,7 +37,7 @@ impl ReasonCache {
         if change.votes.is_none() && change.is_part_inverted == change.is_combination_inverted {
             return own;
         }
-        let known = self.known.iter().find(|(one, of, _)| *of == change && one.shares_wording_with(&own));
+        let known = self.known.iter().find(|(one, of, _)| *of == change && one.wording_ptr_eq(&own));
         if let Some((_, _, template)) = known {
             return template.with_numbers(own.values());
         }

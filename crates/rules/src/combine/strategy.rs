@@ -28,7 +28,7 @@ pub(super) enum Agreement {
 }
 
 impl Agreement {
-    pub(super) fn lets_pass(self, view: Option<Direction>, direction: Direction) -> bool {
+    pub(super) fn allows(self, view: Option<Direction>, direction: Direction) -> bool {
         match self {
             Self::Same => view == Some(direction),
             Self::NotOpposite => view != Some(direction.opposite()),
@@ -95,12 +95,12 @@ impl Combination {
         }
     }
 
-    pub(super) fn deciding_count(&self) -> usize {
+    pub(super) fn deciding_part_count(&self) -> usize {
         self.parts.len() - self.needs.len()
     }
 
     pub(super) fn chosen_part(&self) -> Option<usize> {
-        let parts = &self.parts[..self.deciding_count()];
+        let parts = &self.parts[..self.deciding_part_count()];
         match &self.choice {
             Choice::FirstOf => parts.iter().position(|part| part.current_signal().is_some()),
             Choice::Vote { weights, quorum } => {
@@ -117,11 +117,11 @@ impl Combination {
     }
 
     pub(super) fn filters(&self) -> impl Iterator<Item = (&Part, Agreement)> {
-        self.parts[self.deciding_count()..].iter().zip(self.needs.iter().copied())
+        self.parts[self.deciding_part_count()..].iter().zip(self.needs.iter().copied())
     }
 
     fn passes_filters(&self, direction: Direction) -> bool {
-        self.filters().all(|(filter, need)| need.lets_pass(filter.view(), direction))
+        self.filters().all(|(filter, need)| need.allows(filter.view(), direction))
     }
 
     fn reason_change(&self, part: &Part, direction: Direction) -> ReasonChange {
@@ -159,7 +159,7 @@ impl Combination {
 impl Strategy for Combination {
     fn warmup(&self) -> usize {
         let is_vote = matches!(self.choice, Choice::Vote { .. });
-        let deciding = self.deciding_count();
+        let deciding = self.deciding_part_count();
         let warmup = |(place, part): (usize, &Part)| {
             // `first_of` has no views and uses only the current candle.
             if is_vote || place >= deciding { part.warmup() } else { part.strategy.warmup() }
@@ -206,9 +206,10 @@ impl Strategy for Combination {
     fn expiries(&self) -> Vec<Option<Expiry>> {
         match self.expiry {
             Some(close_type) => vec![Some(Expiry { close_type, ..self.bot_expiry })],
-            None => {
-                self.parts[..self.deciding_count()].iter().flat_map(|part| part.strategy.expiries()).collect()
-            }
+            None => self.parts[..self.deciding_part_count()]
+                .iter()
+                .flat_map(|part| part.strategy.expiries())
+                .collect(),
         }
     }
 

@@ -105,7 +105,7 @@ impl GateConfig {
         let given = PARAMETERS.iter().zip(values).filter_map(|(row, value)| Some((row, value?)));
         let parameter = |((name, (least, most), about), value): (&GateParameter, Value)| {
             let parameter = Parameter::new(format!("{KEY}.{name}"), value);
-            parameter.within(*least, f64::from(*most)).with_about(*about)
+            parameter.with_range(*least, f64::from(*most)).with_about(*about)
         };
         given.map(parameter).collect()
     }

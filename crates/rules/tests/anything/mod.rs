@@ -18,7 +18,7 @@ pub(crate) fn check(buy: &str, sell: Option<&str>) {
         }
         Ok(mut strategy) => {
             let _ = strategy.declaration(CoverageRule::Complete);
-            let [mut quickest, mut ahead] = [0; 2].map(|_| strategy.clone().into_fastest());
+            let [mut quickest, mut ahead] = [0; 2].map(|_| strategy.clone().into_optimized());
             let candles = [extreme(20), random_walk(1, 60)].concat();
             let mut signals = Vec::new();
             for candle in &candles {

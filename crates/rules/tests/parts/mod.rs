@@ -52,7 +52,7 @@ pub(crate) fn script() -> StrategyEntry {
     });
     entry
         .with_parameter(Parameter::new("script", ""))
-        .with_parameter(Parameter::new("number", 0.0).within(0.0, 9.0))
+        .with_parameter(Parameter::new("number", 0.0).with_range(0.0, 9.0))
         .with_parameter(Parameter::new("warmup", 0))
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn answers(mut strategy: Box<dyn Strategy>, candles: &[Candle]) -> Ve
     let mut longer = LongerCandles::new(Interval::MINUTE, strategy.longer_intervals()).unwrap();
     let answer = |candle| {
         let answer = strategy.on_candle(candle);
-        longer.feed_longer_after(candle, &mut *strategy);
+        longer.feed_longer_candles_after(candle, &mut *strategy);
         answer
     };
     candles.iter().map(answer).collect()

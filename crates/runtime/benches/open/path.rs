@@ -4,7 +4,7 @@ use crate::floor::Times;
 use crate::server::Server as FarEnd;
 use crate::stage::{BenchVenue, FastClock, Moments, Signaller};
 use crate::{Pace, WARM_UP};
-use candlewick_api::{Credentials, Exchange, HttpBroker, HttpObserver, Secret, Settings};
+use candlewick_api::{Credentials, HttpBroker, HttpExchange, HttpObserver, Secret, Settings};
 use candlewick_broker::Account as Kind;
 use candlewick_broker::clock::Clock;
 use candlewick_engine::{BotSettings, Header, RiskSettings, Session, SessionSettings, StakeSettings};
@@ -31,8 +31,8 @@ pub(crate) struct Opens {
 struct ToJournal(mpsc::Sender<LoggedExchange>);
 
 impl HttpObserver for ToJournal {
-    fn observe(&self, exchange: Exchange) {
-        let Exchange { intent, sent, received, request_line: what, request, status, response } = exchange;
+    fn observe(&self, exchange: HttpExchange) {
+        let HttpExchange { intent, sent, received, request_line: what, request, status, response } = exchange;
         let exchange = LoggedExchange {
             intent,
             sent,
@@ -52,7 +52,7 @@ pub(crate) async fn run(far_end: &FarEnd, (file, has_tables): (&Path, bool), pac
     let clock: Arc<dyn Clock> = Arc::new(FastClock { began: pace.began, start, minute: pace.minute });
     let (sender, exchanges) = mpsc::channel(4_096);
     let client = client_of(far_end, Arc::clone(&clock)).with_observer(Arc::new(ToJournal(sender)));
-    let unrecognised = client.unrecognised();
+    let unrecognised = client.unrecognised_data();
     let venue = Arc::new(BenchVenue { clock: Arc::clone(&clock), client, handed: Arc::clone(&handed) });
     let settings = session_settings();
     let balance = settings.balance;
@@ -76,7 +76,7 @@ pub(crate) async fn run(far_end: &FarEnd, (file, has_tables): (&Path, bool), pac
         bots: settings.bots,
         wants_prices: vec![false],
         journal: open_journal(file, start, fold).await,
-        past: RecoveredState::default(),
+        recovered: RecoveredState::default(),
         exchanges,
         unrecognised,
         token: Arc::default(),

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use candlewick_api::HttpBroker;
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_broker::{
-    AsOf, Balances, Broker, BrokerError, CandleQuery, CandleRow, Candles, Detail, Identity, MarketData,
+    AsOf, Balances, Broker, BrokerError, CandleQuery, CandleRow, Candles, DetailLevel, Identity, MarketData,
     OpenOutcome, PriceAnswer, Reply, TradeListing, TradeOrder, TradeReport,
 };
 use candlewick_sdk::rust_decimal::Decimal;
@@ -68,7 +68,7 @@ pub(crate) struct BenchVenue {
 
 impl BenchVenue {
     fn reply<T>(&self, value: T) -> Reply<T> {
-        Reply::at(value, self.clock.now())
+        Reply::without_latency(value, self.clock.now())
     }
 }
 
@@ -92,7 +92,7 @@ impl Broker for BenchVenue {
         TradeListing { began: now, ended: now, is_complete: true, ..TradeListing::default() }
     }
 
-    async fn trade(&self, id: &str, _detail: Detail) -> Result<Reply<TradeReport>, BrokerError> {
+    async fn trade(&self, id: &str, _detail: DetailLevel) -> Result<Reply<TradeReport>, BrokerError> {
         Err(BrokerError::NotFound { text: id.to_owned() })
     }
 }

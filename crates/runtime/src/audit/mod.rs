@@ -15,8 +15,8 @@ pub(crate) use results::{BookedResult, BookedResults, ResultSource, VenueClaim, 
 pub(crate) use settlement::{PriceCheck, Settlement, SettlementAudit};
 pub(crate) use terms::{ExpectedTerms, PayoutAudit, TermsCheck, check_terms, describe_stake};
 pub(crate) use wallet::{
-    BonusWallets, CONFIRMATION_INTERVAL, InFlightMoney, NameCheck, Reading, ReadingOutcome, WalletAudit,
-    WalletState, magnitude,
+    BonusWallets, CONFIRMATION_INTERVAL, InFlightMoney, NameCheck, ReadingOutcome, WalletAudit,
+    WalletReading, WalletState, magnitude,
 };
 
 use candlewick_engine::IntentId;

@@ -1,7 +1,7 @@
 //! Compares a reported trade with the terms of the order.
 
 use super::{Audit, Finding, trade_label};
-use candlewick_broker::{Account, Reported, TradeOrder, TradeReport};
+use candlewick_broker::{Account, ReportedValue, TradeOrder, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Millis, Payout, Symbol};
@@ -36,7 +36,7 @@ pub(crate) fn check_terms(
         describe_difference(name, &found?, (&of(asked), &of(booked)))
     };
     let amount = report.amount.map(|amount| amount.normalize().to_string());
-    let expiration = report.expiration_type.as_ref().and_then(Reported::known);
+    let expiration = report.expiration_type.as_ref().and_then(ReportedValue::value);
     let expiration = expiration.map(|known| known.as_str().to_owned());
     let terms = [
         compare("symbol", report.symbol.clone(), |order| order.symbol.to_string()),
@@ -90,8 +90,8 @@ fn describe_difference(name: &str, found: &str, (asked, booked): (&str, &str)) -
     }
 }
 
-fn reported_text<T: Display>(reported: Option<&Reported<T>>) -> Option<String> {
-    reported.and_then(Reported::known).map(ToString::to_string)
+fn reported_text<T: Display>(reported: Option<&ReportedValue<T>>) -> Option<String> {
+    reported.and_then(ReportedValue::value).map(ToString::to_string)
 }
 
 /// Describes the trade's duration if it does not match the order's close type, as explained in `observed: expiry`.
@@ -187,16 +187,16 @@ mod tests {
         let later = |row: &mut TradeReport| row.close_time = row.close_time.map(|at| at + Millis::SECOND);
         check(later, &["the trade lasts"], None);
         let next_candle = |report: &mut TradeReport| {
-            report.expiration_type = Some(Reported::Known(ExpirationType::NextCandle));
+            report.expiration_type = Some(ReportedValue::Known(ExpirationType::NextCandle));
         };
         let changes: [(Change, &str); 7] = [
             (|report| report.symbol = Some("XRPUSDT".to_owned()), "symbol is XRPUSDT"),
             (|report| report.amount = Some(11.into()), "amount is 11"),
             (|report| report.account = Some(Account::Real), "REAL MONEY: 10.00 was staked on the real"),
             (|report| report.other_user = Some("u2".to_owned()), "another user of the venue (u2)"),
-            (|report| report.direction = Some(Reported::Known(Direction::Sell)), "direction is SELL"),
+            (|report| report.direction = Some(ReportedValue::Known(Direction::Sell)), "direction is SELL"),
             (
-                |report| report.close_type = Some(Reported::Known("05:00".parse().unwrap())),
+                |report| report.close_type = Some(ReportedValue::Known("05:00".parse().unwrap())),
                 "duration is 05:00, but 01:00 was ordered",
             ),
             (next_candle, "expiration type is NEXT_CANDLE"),
@@ -205,7 +205,7 @@ mod tests {
             check(change, &[part], Some(part));
         }
         // A value that the program does not know cannot be compared.
-        check(|report| report.direction = Some(Reported::Unrecognised("CALL".to_owned())), &[], None);
+        check(|report| report.direction = Some(ReportedValue::Unrecognised("CALL".to_owned())), &[], None);
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub(crate) struct WalletAudit {
     exact: Option<Millis>,
     /// Time up to which all ledger changes are included in the last matching reading.
     #[serde(skip)]
-    pub(crate) explained_until: Option<Millis>,
+    pub(crate) shown_until: Option<Millis>,
     #[serde(skip)]
     caused_at: Option<Millis>,
     /// Free balance at the last reading, and whether it was unchanged with all money in flight known.
@@ -70,14 +70,14 @@ pub(crate) enum WalletState {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reading<'a> {
+pub(crate) struct WalletReading<'a> {
     pub(crate) wallet: Money,
     pub(crate) bonus: Option<Money>,
     pub(crate) free: Money,
     pub(crate) in_flight: &'a InFlightMoney,
     pub(crate) sent: Millis,
     pub(crate) lag: Millis,
-    pub(crate) patience: Millis,
+    pub(crate) grace_period: Millis,
     pub(crate) is_last: bool,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct Reading<'a> {
 pub(crate) struct InFlightMoney {
     pub(crate) amounts: Vec<Vec<Money>>,
     /// Upper bound of all returns that cannot be computed, such as the return of an order in doubt.
-    pub(crate) unknown: Money,
+    pub(crate) max_unknown_returns: Money,
     /// Whether a trade has ended without a booked result. The venue may then have returned any amount.
     pub(crate) is_settling: bool,
 }
@@ -107,8 +107,8 @@ impl WalletAudit {
         self.suspect.is_some()
     }
 
-    pub(crate) fn check(&mut self, reading: &Reading<'_>) -> ReadingOutcome {
-        let Reading { wallet, free, sent, is_last, .. } = *reading;
+    pub(crate) fn check(&mut self, reading: &WalletReading<'_>) -> ReadingOutcome {
+        let WalletReading { wallet, free, sent, is_last, .. } = *reading;
         self.record_balance(free, sent);
         self.last_free = (free, free == self.last_free.0 && reading.in_flight.is_known());
         let raw = wallet - free - self.bonus.paid;
@@ -118,7 +118,7 @@ impl WalletAudit {
         let difference = if raw == Money::ZERO { Money::ZERO } else { possible.nearest(self.confirmed) };
         // While the money in flight is unknown, a matching reading does not clear a suspected difference.
         let is_open = |suspect: &Suspicion| possible.contains(suspect.amount(self.confirmed));
-        let is_uncertain = raw != self.confirmed && reading.in_flight.unknown != Money::ZERO;
+        let is_uncertain = raw != self.confirmed && reading.in_flight.max_unknown_returns != Money::ZERO;
         if let Some(suspect) = self.suspect.as_ref().filter(|suspect| is_uncertain && is_open(suspect))
             && difference == self.confirmed
         {
@@ -136,7 +136,7 @@ impl WalletAudit {
             return ReadingOutcome::Agrees;
         }
         let suspect = self.suspect_difference((difference, &possible), reading);
-        if !is_last && suspect.last - suspect.first < CONFIRMATION_INTERVAL {
+        if !is_last && suspect.last_reading_at - suspect.first_reading_at < CONFIRMATION_INTERVAL {
             let difference = self.reported_difference(&suspect);
             self.suspect = Some(suspect);
             return ReadingOutcome::Differs { difference };
@@ -144,7 +144,7 @@ impl WalletAudit {
         let difference = suspect.amount(self.confirmed);
         let step = difference - self.confirmed;
         let is_repayment = is_between(difference, Money::ZERO, self.confirmed);
-        let may_be_of_trades = is_repayment || !suspect.is_from_outside;
+        let may_be_of_trades = is_repayment || !suspect.exceeds_own_trades;
         if difference == Money::ZERO {
             let caused_at = self.caused_at.take().filter(|_| suspect.is_from_wallet);
             self.measure_lag(self.agreed.map(|agreement| agreement.sent), caused_at);
@@ -157,7 +157,7 @@ impl WalletAudit {
     }
 
     fn reported_difference(&self, suspect: &Suspicion) -> Money {
-        let counts_at_once = suspect.is_from_outside || self.agreed.is_none();
+        let counts_at_once = suspect.exceeds_own_trades || self.agreed.is_none();
         if counts_at_once { suspect.upper_bound } else { self.confirmed }
     }
 
@@ -166,7 +166,7 @@ impl WalletAudit {
         if let Some(agreement) = self.agreed
             && self.confirmed == Money::ZERO
         {
-            self.explained_until = Some(agreement.shown_until);
+            self.shown_until = Some(agreement.shown_until);
         }
     }
 
@@ -196,7 +196,7 @@ impl WalletAudit {
     }
 
     /// Moves the latest earlier ledger change by the amount `change` to the time `now`.
-    pub(crate) fn postpone(&mut self, change: Money, now: Millis) {
+    pub(crate) fn postpone_change(&mut self, change: Money, now: Millis) {
         let is_earlier = |(known, at): &(Money, Millis)| *known == change && *at < now;
         if let Some(place) = self.changes.iter().rposition(is_earlier) {
             self.changes.remove(place);
@@ -230,7 +230,7 @@ impl WalletAudit {
     }
 
     /// Returns whether recent ledger changes, such as a stake and its return, may cancel each other out.
-    pub(crate) fn may_hide_changes(&self, reading: &Reading<'_>) -> bool {
+    pub(crate) fn may_hide_changes(&self, reading: &WalletReading<'_>) -> bool {
         let mut sums: Vec<Money> = Vec::new();
         for change in self.changes_since(reading.sent - self.lag(reading.lag)) {
             let more: Vec<Money> = sums.iter().map(|sum| *sum + change).chain([change]).collect();
@@ -248,7 +248,7 @@ impl WalletAudit {
         self.changes.iter().filter(move |(_, at)| *at > since).map(|(change, _)| *change)
     }
 
-    fn unseen_change(&self, reading: &Reading<'_>) -> Money {
+    fn unseen_change(&self, reading: &WalletReading<'_>) -> Money {
         let lag = self.lag(reading.lag);
         let since_exact = self.change_since(self.exact.map_or(reading.sent - MAX_LAG, |exact| exact - lag));
         let since_agreement = self.agreed.map(|last| last.unseen + self.change_since(last.sent));
@@ -256,7 +256,7 @@ impl WalletAudit {
         // A confirmed difference may be caused by changes that the wallet does not show yet.
         let is_pending = self.confirmed != Money::ZERO;
         let pending =
-            if is_pending { self.change_since(reading.sent - reading.patience) } else { Money::ZERO };
+            if is_pending { self.change_since(reading.sent - reading.grace_period) } else { Money::ZERO };
         moved.max(pending) + reading.in_flight.largest_amount()
     }
 
@@ -264,9 +264,9 @@ impl WalletAudit {
         self.changes_since(since).map(magnitude).sum()
     }
 
-    fn is_settled_surplus(&self, raw: Money, reading: &Reading<'_>) -> bool {
+    fn is_settled_surplus(&self, raw: Money, reading: &WalletReading<'_>) -> bool {
         let now = reading.sent;
-        let has_stood = self.ledger.is_some_and(|(_, at)| now - at >= reading.patience);
+        let has_stood = self.ledger.is_some_and(|(_, at)| now - at >= reading.grace_period);
         let is_read_twice = self.exact.is_some_and(|at| now - at >= CONFIRMATION_INTERVAL);
         self.confirmed > Money::ZERO
             && raw == self.confirmed
@@ -276,23 +276,26 @@ impl WalletAudit {
             && !self.may_be_from_own_trades(raw, Vec::new(), now, MAX_LAG)
     }
 
-    fn note_agreement(&mut self, is_exact: bool, reading: &Reading<'_>) {
+    fn note_agreement(&mut self, is_exact: bool, reading: &WalletReading<'_>) {
         let suspect = self.suspect.take();
         // If the wallet changed and the ledger did not, the end of the difference shows that it was only lag.
-        if let Some(Suspicion { last, caused_at, .. }) = suspect.filter(|_| is_exact && self.last_free.1) {
-            self.measure_lag(Some(last), caused_at);
+        if let Some(Suspicion { last_reading_at, caused_at, .. }) =
+            suspect.filter(|_| is_exact && self.last_free.1)
+        {
+            self.measure_lag(Some(last_reading_at), caused_at);
         }
         self.note_reading(is_exact, reading);
         if self.confirmed == Money::ZERO {
-            self.explained_until = self.agreed.map(|agreement| agreement.shown_until);
+            self.shown_until = self.agreed.map(|agreement| agreement.shown_until);
         }
     }
 
-    fn note_reading(&mut self, is_exact: bool, reading: &Reading<'_>) {
-        let Reading { sent, in_flight: under_way, .. } = *reading;
+    fn note_reading(&mut self, is_exact: bool, reading: &WalletReading<'_>) {
+        let WalletReading { sent, in_flight: under_way, .. } = *reading;
         let shown_until = sent - self.lag(reading.lag);
         let young = self.change_since(shown_until);
-        let unseen = if is_exact { young } else { young + under_way.largest_amount() + under_way.unknown };
+        let unseen =
+            if is_exact { young } else { young + under_way.largest_amount() + under_way.max_unknown_returns };
         self.agreed = Some(Agreement { sent, shown_until, unseen });
         if is_exact {
             self.exact = Some(sent);
@@ -302,7 +305,7 @@ impl WalletAudit {
 
 impl InFlightMoney {
     fn is_known(&self) -> bool {
-        self.unknown == Money::ZERO && !self.is_settling
+        self.max_unknown_returns == Money::ZERO && !self.is_settling
     }
 
     fn largest_amount(&self) -> Money {

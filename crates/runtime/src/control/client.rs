@@ -141,7 +141,7 @@ pub struct FollowedRun {
 }
 
 impl FollowedRun {
-    pub async fn begin(path: &Path) -> Result<Self, ControlError> {
+    pub async fn connect(path: &Path) -> Result<Self, ControlError> {
         let mut stream = connect(path).await?;
         let unanswered = |_| ControlError::TransportError {
             path: path.to_owned(),
@@ -256,12 +256,12 @@ mod tests {
         }));
         let mut following = Vec::new();
         for _ in 0..MAX_FOLLOWERS {
-            following.push(FollowedRun::begin(&paths.socket).await.unwrap());
+            following.push(FollowedRun::connect(&paths.socket).await.unwrap());
         }
         while feed.follower_count() < MAX_FOLLOWERS {
             tokio::task::yield_now().await;
         }
-        let mut late = FollowedRun::begin(&paths.socket).await.unwrap();
+        let mut late = FollowedRun::connect(&paths.socket).await.unwrap();
         assert_eq!(late.next().await, None, "there is no place");
         let (order, request) = tokio::join!(send_order(&paths.socket, &ControlOrder::Resume, None), async {
             let ControlRequest { order, answer, .. } = taken.recv().await.unwrap();

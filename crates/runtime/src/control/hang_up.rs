@@ -33,7 +33,7 @@ impl HangUpHandler {
                 () = &mut stop => return,
                 heard = self.signal.recv() => if heard.is_none() { return },
             }
-            let ends = async { self.ends_with_terminal && closes_within_grace(has_terminal).await };
+            let ends = async { self.ends_with_terminal && terminal_closes_within_grace(has_terminal).await };
             let ends = tokio::select! {
                 () = &mut stop => return,
                 ends = ends => ends,
@@ -56,7 +56,7 @@ impl HangUpHandler {
     }
 }
 
-async fn closes_within_grace(is_there: impl Fn() -> bool) -> bool {
+async fn terminal_closes_within_grace(is_there: impl Fn() -> bool) -> bool {
     let mut pace = tokio::time::interval(POLL_INTERVAL);
     for _ in 0..CLOSING_GRACE.as_millis() / POLL_INTERVAL.as_millis() {
         pace.tick().await;
@@ -92,7 +92,7 @@ mod tests {
         {
             let began = Instant::now();
             let is_there = || began.elapsed() < Duration::from_millis(gone_after_ms);
-            let looked = closes_within_grace(is_there).await;
+            let looked = terminal_closes_within_grace(is_there).await;
             let took = began.elapsed().as_millis();
             assert_eq!((looked, took), (is_gone, looked_ms), "gone after {gone_after_ms} ms");
         }

@@ -76,7 +76,7 @@ impl JournalOrders {
         let refusal = match serde_json::from_str::<ControlOrder>(&stored.body) {
             Ok(order) => match self.refusal(&order) {
                 None => {
-                    tracing::debug!(giver = stored.giver, "received a command through the journal");
+                    tracing::debug!(giver = stored.issuer, "received a command through the journal");
                     // The sender reads the durable answer from the journal, so this channel has no receiver.
                     let (answer, _) = oneshot::channel();
                     // If the run is busy, the send fails and the next poll delivers the order.
@@ -125,7 +125,7 @@ mod tests {
         let give = async |order: ControlOrder| {
             let body = serde_json::to_string(&order).unwrap();
             let order =
-                OperatorOrder { token: OrderToken::random().unwrap(), giver: "operator".into(), body };
+                OperatorOrder { token: OrderToken::random().unwrap(), issuer: "operator".into(), body };
             submit_operator_order(&url, &order).await.unwrap();
             order.token
         };

@@ -32,7 +32,7 @@ pub struct FollowedRun {
 }
 
 impl FollowedRun {
-    pub async fn begin(_path: &Path) -> Result<Self, ControlError> {
+    pub async fn connect(_path: &Path) -> Result<Self, ControlError> {
         Err(ControlError::NoSocketsHere)
     }
 

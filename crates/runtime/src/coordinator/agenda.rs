@@ -98,7 +98,7 @@ impl EventQueue {
         self.events.insert((at, place, self.arrivals), kind);
     }
 
-    pub(crate) fn time_after_answer(&self, intent: IntentId) -> Option<Millis> {
+    pub(crate) fn time_after_queued_answer(&self, intent: IntentId) -> Option<Millis> {
         let is_its =
             |place: &EventRank| [EventRank::Answer(intent), EventRank::Consequence(intent)].contains(place);
         let answers = self.events.keys().filter(|(_, place, _)| is_its(place));
@@ -189,8 +189,8 @@ mod tests {
         queue.add(at, EventRank::Settlement(at, IntentId::new(2)), doubt(4));
         queue.add(at, EventRank::Settlement(at - Millis::SECOND, IntentId::new(3)), doubt(2));
         queue.add(at - Millis::SECOND, EventRank::Price(0), doubt(1));
-        assert_eq!(queue.time_after_answer(IntentId::new(9)), Some(at + Millis::new(1)));
-        assert_eq!(queue.time_after_answer(IntentId::new(1)), None);
+        assert_eq!(queue.time_after_queued_answer(IntentId::new(9)), Some(at + Millis::new(1)));
+        assert_eq!(queue.time_after_queued_answer(IntentId::new(1)), None);
         let order: Vec<EventKind> = std::iter::from_fn(|| queue.pop()).map(|(_, kind)| kind).collect();
         assert_eq!(order, (1..=8).map(doubt).collect::<Vec<_>>());
     }

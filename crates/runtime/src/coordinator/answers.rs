@@ -38,7 +38,7 @@ impl Coordinator {
         // If the times are implausible or belong to another trade, they give no information about the clock.
         let proves_nothing = match &answer {
             Answer::Open(intent, OpenOutcome::Opened(reply)) => {
-                self.is_other_trade(*intent, &reply.value)
+                self.is_report_of_other_trade(*intent, &reply.value)
                     || self.find_time_fault(*intent, reply, step.now).is_some()
             }
             _ => false,
@@ -53,9 +53,9 @@ impl Coordinator {
                 Some(by) if by > Millis::ZERO => leap = Some((by, change.offset)),
                 Some(by) => {
                     self.report_clock_jump(by, step);
-                    self.report_offset(change.offset, step);
+                    self.apply_clock_offset(change.offset, step);
                 }
-                None => self.report_offset(change.offset, step),
+                None => self.apply_clock_offset(change.offset, step),
             }
         }
         match leap {
@@ -68,7 +68,7 @@ impl Coordinator {
         }
     }
 
-    fn is_other_trade(&self, intent: IntentId, report: &TradeReport) -> bool {
+    fn is_report_of_other_trade(&self, intent: IntentId, report: &TradeReport) -> bool {
         let order = self.session.terms(intent).map(|terms| self.session.to_trade_order(&terms));
         let report = &with_rounded_amount(report.clone(), self.session.scale());
         let is_other = order.is_some_and(|order| compare_terms(&order, report) == Match::Different);
@@ -88,7 +88,7 @@ impl Coordinator {
         } else if let Some(leap) = &leap {
             self.report_clock_jump(leap.by, step);
         }
-        self.report_offset(offset, step);
+        self.apply_clock_offset(offset, step);
         if let Some(leap) = leap {
             self.handle_answer(leap.answer, step);
         }
@@ -100,7 +100,7 @@ impl Coordinator {
         }
     }
 
-    fn report_offset(&mut self, offset: Option<Millis>, step: &mut Step<'_>) {
+    fn apply_clock_offset(&mut self, offset: Option<Millis>, step: &mut Step<'_>) {
         if let Some(offset) = offset {
             self.handle(step.now, EventKind::Skew { offset }, step);
         }
@@ -117,8 +117,8 @@ impl Coordinator {
             Answer::Balances(answer) => self.on_balances(answer, step),
             Answer::User(answer) => self.on_user(answer, step),
             Answer::SettlementPrice(answer) => self.on_settlement_price(answer, step),
-            Answer::NamedTrade(order, answer) => {
-                self.on_named_trade(order, answer.map(|reply| reply.value), step);
+            Answer::TradeToAdopt(order, answer) => {
+                self.on_trade_to_adopt(order, answer.map(|reply| reply.value), step);
             }
             Answer::Settings(read) => self.on_settings(read, step),
             Answer::Open(intent, outcome) => self.on_open(intent, outcome, step),
@@ -194,24 +194,24 @@ impl Coordinator {
             Ok(Reply { value: PriceAnswer::NotYet, .. }) => {}
             Err(error) => step.warn(format!("{symbol}: the price request failed: {error}")),
         }
-        self.on_grid_price(id, price, step);
+        self.on_scheduled_price(id, price, step);
     }
 
-    fn on_grid_price(&mut self, id: SymbolId, price: Option<Price>, step: &mut Step<'_>) {
+    fn on_scheduled_price(&mut self, id: SymbolId, price: Option<Price>, step: &mut Step<'_>) {
         let parts = (&mut self.events, &mut self.agenda);
-        if let Some((symbol, price)) = self.market.on_grid_price(id, price, step.now, parts) {
+        if let Some((symbol, price)) = self.market.on_scheduled_price(id, price, step.now, parts) {
             step.commands.push(Command::Notify(Notice::Price(symbol, price)));
         }
     }
 
     pub(super) fn apply_streamed_price(&mut self, id: SymbolId, is_over: bool, step: &mut Step<'_>) {
-        let Some((at, tick)) = self.market.take_grid_price(id, is_over) else { return };
+        let Some((at, tick)) = self.market.take_streamed_price(id, is_over) else { return };
         let symbol = self.market.symbol(id);
         let price = tick.and_then(|tick| self.plausible_price(id, (tick.time, at, tick.price), step));
         if let Some(tick) = tick.filter(|_| price.is_some()) {
             self.audits.prices.record_price(symbol, tick.time, tick.price);
         }
-        self.on_grid_price(id, price, step);
+        self.on_scheduled_price(id, price, step);
     }
 
     fn on_trade(
@@ -257,7 +257,7 @@ impl Coordinator {
         }
         self.trades.clear_absence(intent);
         let report = self.with_agreed_payout(intent, report, step);
-        if self.is_end_proven(intent, &report, step) {
+        if self.is_end_confirmed(intent, &report, step) {
             self.apply_report(intent, &report, step);
         }
         self.events.gate.finish_job(job);
@@ -286,7 +286,7 @@ impl Coordinator {
                     self.audit_terms(intent, &with_rounded_amount(*reply.value, self.session.scale()), step);
                     self.mark_in_doubt(intent, now)
                 } else {
-                    let report = self.remove_frozen_time(intent, (*reply.value, fault), step);
+                    let report = self.remove_frozen_request_time(intent, (*reply.value, fault), step);
                     self.accept_open(intent, report, step)
                 }
             }
@@ -300,7 +300,7 @@ impl Coordinator {
                 (venue_time_or_now(answer.venue_time, now), EventKind::Rejected { intent, rejection })
             }
             OpenOutcome::NotSent { reason } => {
-                self.session.note_not_sent(intent, &reason, true, step);
+                self.session.note_unsent_order(intent, &reason, true, step);
                 self.note_refusal(now);
                 (now, EventKind::NotSent { intent })
             }
@@ -318,7 +318,10 @@ impl Coordinator {
         self.audit_terms(id, report, step);
         self.audit_payout(id, report.payout, step);
         self.begin_tracking(id, report, step.now);
-        (venue_time_or_now(report.request_time, step.now), EventKind::Opened(self.to_opened(id, report)))
+        (
+            venue_time_or_now(report.request_time, step.now),
+            EventKind::Opened(self.to_opened_trade(id, report)),
+        )
     }
 
     fn mark_in_doubt(&mut self, intent: IntentId, now: Millis) -> (Millis, EventKind) {
@@ -335,7 +338,7 @@ fn clock_samples(answer: &Answer) -> Vec<ClockSample> {
         Answer::Price(_, asked, Ok(reply)) => {
             [ClockSample::from_date(reply), ClockSample::from_price(reply, *asked)]
         }
-        Answer::Trade(_, Ok(reply)) | Answer::NamedTrade(_, Ok(reply)) => {
+        Answer::Trade(_, Ok(reply)) | Answer::TradeToAdopt(_, Ok(reply)) => {
             [ClockSample::from_date(reply), None]
         }
         Answer::Balances(Ok(reply)) | Answer::BalancesAfterTrades(Ok(reply)) => {

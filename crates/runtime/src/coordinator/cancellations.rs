@@ -14,7 +14,7 @@ const MAX_CONFIRMATION_WAIT: Millis = Millis::from_seconds(60);
 
 /// End of a trade for which the venue reports only a status or a "reverted" mark, but no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct UnprovenEnd {
+pub(crate) struct UnconfirmedEnd {
     outcome: Outcome,
     since: Millis,
     is_looked_up: bool,
@@ -36,17 +36,22 @@ impl Coordinator {
     }
 
     /// Returns whether the end may be booked: once the trade list or a second reading confirms it, or the wait is over.
-    pub(super) fn is_end_proven(&mut self, id: IntentId, report: &TradeReport, step: &mut Step<'_>) -> bool {
+    pub(super) fn is_end_confirmed(
+        &mut self,
+        id: IntentId,
+        report: &TradeReport,
+        step: &mut Step<'_>,
+    ) -> bool {
         let now = step.now;
         let Some(trade) = self.trades.find_mut(id) else { return true };
         let is_unproven = |_: &Outcome| report.is_outcome_from_status || report.is_reverted;
         let Some(outcome) = report.progress.outcome().filter(is_unproven) else {
-            trade.watch.unproven_end = None;
+            trade.watch.unconfirmed_end = None;
             return true;
         };
-        let new = UnprovenEnd { outcome, since: now, is_looked_up: false, is_listed: false, other: None };
-        let known = trade.watch.unproven_end.filter(|known| known.outcome == outcome);
-        let unproven = *trade.watch.unproven_end.insert(known.unwrap_or(new));
+        let new = UnconfirmedEnd { outcome, since: now, is_looked_up: false, is_listed: false, other: None };
+        let known = trade.watch.unconfirmed_end.filter(|known| known.outcome == outcome);
+        let unproven = *trade.watch.unconfirmed_end.insert(known.unwrap_or(new));
         let is_read_twice = now >= unproven.since + REREAD_DELAY;
         let is_confirmed = unproven.is_listed || unproven.is_looked_up && is_read_twice;
         if is_confirmed && unproven.other.is_none() || now >= unproven.since + MAX_CONFIRMATION_WAIT {
@@ -57,7 +62,7 @@ impl Coordinator {
         false
     }
 
-    pub(super) fn check_unproven_ends(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+    pub(super) fn check_unconfirmed_ends(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         for report in &listing.trades {
             let open = self.trades.iter().find(|(_, trade)| trade.venue_id == report.id);
             let Some((intent, payout)) = open.map(|(intent, trade)| (intent, trade.payout)) else { continue };
@@ -66,18 +71,18 @@ impl Coordinator {
         let unproven: Vec<IntentId> = self
             .trades
             .iter()
-            .filter(|(_, trade)| trade.watch.unproven_end.is_some())
+            .filter(|(_, trade)| trade.watch.unconfirmed_end.is_some())
             .map(|(intent, _)| intent)
             .collect();
         for intent in unproven {
-            self.check_unproven_end(intent, listing, step);
+            self.check_unconfirmed_end(intent, listing, step);
         }
     }
 
-    fn check_unproven_end(&mut self, intent: IntentId, listing: &TradeListing, step: &mut Step<'_>) {
+    fn check_unconfirmed_end(&mut self, intent: IntentId, listing: &TradeListing, step: &mut Step<'_>) {
         let now = step.now;
         let Some(trade) = self.trades.find_mut(intent) else { return };
-        let Some(unproven) = trade.watch.unproven_end.as_mut().filter(|one| listing.began >= one.since)
+        let Some(unproven) = trade.watch.unconfirmed_end.as_mut().filter(|one| listing.began >= one.since)
         else {
             return;
         };
@@ -130,12 +135,12 @@ impl Coordinator {
         if report.is_reverted && settled.outcome != Outcome::Cancelled {
             let text =
                 format!("trade #{intent} ended as {}, but the venue marks it as reverted", settled.outcome);
-            self.halt_on_oddity(text, step);
+            self.halt_on_implausible_data(text, step);
         }
         let close = settled.close_time.or(close).unwrap_or(now);
         self.audit_settlement(&settled, (venue_id, taken), step);
         // The adopted trade may already have finished. Its settlement must come after the queued adoption.
-        let at = self.events.time_after_answer(intent).map_or(now, |after| after.max(now));
+        let at = self.events.time_after_queued_answer(intent).map_or(now, |after| after.max(now));
         self.events.add(at, EventRank::Settlement(close, intent), EventKind::Settled(settled));
         self.trades.stop_watching(intent);
         if settled.outcome == Outcome::Cancelled && !self.is_simulated {
@@ -149,7 +154,7 @@ impl Coordinator {
             let has_price = row.open_price.is_none() && report.open_price.is_some();
             has_price || row.close_time.is_none() && report.close_time.is_some()
         });
-        let opened = self.to_opened(intent, report);
+        let opened = self.to_opened_trade(intent, report);
         if is_news || opened.taken.is_some() {
             self.events.add(now, EventRank::Answer(intent), EventKind::Opened(opened));
         }
@@ -184,7 +189,7 @@ impl Coordinator {
             let text = format!(
                 "trade #{intent}: the venue now pays {paid} %, but {agreed} % was agreed at the open"
             );
-            self.halt_on_oddity(text, step);
+            self.halt_on_implausible_data(text, step);
         }
     }
 }

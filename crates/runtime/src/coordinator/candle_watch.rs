@@ -6,7 +6,7 @@ use candlewick_sdk::{Candle, Interval, Millis};
 /// Delays between repeated requests while a candle is missing. The last delay repeats.
 const RETRY_DELAYS_MS: [i64; 6] = [250, 250, 500, 1_000, 2_000, 4_000];
 /// Maximum age, in intervals, of a missing candle that is still requested. Limits the requests during weekends.
-const MAX_INTERVALS_BEHIND: i64 = 400;
+const MAX_BACKFILL_INTERVALS: i64 = 400;
 /// Number of already known candles that each request fetches again, to detect revisions.
 const REVISION_OVERLAP: i64 = 2;
 
@@ -16,7 +16,7 @@ pub(crate) struct CandleWatch {
     first_ask: Millis,
     quick_repeats: u32,
     next_open: Millis,
-    due_close: Millis,
+    due_close_time: Millis,
     repeats: u32,
     /// Close time of the earliest missing candle that is still requested.
     awaited_close: Millis,
@@ -24,7 +24,7 @@ pub(crate) struct CandleWatch {
     lateness: Lateness,
 }
 
-const MAX_INTERVALS_LATE: i64 = 2;
+const MAX_LATE_INTERVALS: i64 = 2;
 
 #[derive(Debug)]
 struct Lateness {
@@ -56,7 +56,7 @@ impl Lateness {
 
     fn on_answer(&mut self, now: Millis, is_failure: bool, length: Millis) {
         self.last_answer = Some((now, is_failure));
-        let still_at = self.stale_price_read_at(length).filter(|_| !is_failure);
+        let still_at = self.stale_price_read_time(length).filter(|_| !is_failure);
         self.is_quiet = still_at.is_some();
         let closed_at = self.week.may_be_closed(now).then_some(now).filter(|_| !is_failure);
         self.excused_until =
@@ -64,7 +64,7 @@ impl Lateness {
     }
 
     /// Returns the time of the last price reading if the price has not changed since the missing candle opened.
-    fn stale_price_read_at(&self, length: Millis) -> Option<Millis> {
+    fn stale_price_read_time(&self, length: Millis) -> Option<Millis> {
         let (recorded, read) = self.price.filter(|_| self.week == TradingWeek::Unknown)?;
         (recorded < self.first_missing - length && read >= self.first_missing).then_some(read)
     }
@@ -72,7 +72,7 @@ impl Lateness {
     fn late_since(&self, length: Millis) -> Option<(Millis, bool)> {
         let (answered, is_failure) = self.last_answer?;
         let waited = answered - self.first_missing.max(self.excused_until);
-        (waited > length * MAX_INTERVALS_LATE).then_some((self.first_missing, is_failure))
+        (waited > length * MAX_LATE_INTERVALS).then_some((self.first_missing, is_failure))
     }
 }
 
@@ -80,7 +80,7 @@ impl Lateness {
 pub(crate) struct PollResult {
     pub(crate) new_candles: Vec<(Millis, Candle, Origin)>,
     pub(crate) next_request_at: Millis,
-    pub(crate) is_over: bool,
+    pub(crate) is_polling_done: bool,
 }
 
 impl CandleWatch {
@@ -92,7 +92,7 @@ impl CandleWatch {
             first_ask: first,
             quick_repeats: repeats,
             next_open: known,
-            due_close,
+            due_close_time: due_close,
             repeats: 0,
             awaited_close: due_close,
             latest_delay: None,
@@ -112,16 +112,16 @@ impl CandleWatch {
     pub(crate) fn quiet_since(&self) -> Option<Millis> {
         let Lateness { is_quiet, first_missing, last_answer, .. } = self.lateness;
         let waited = last_answer?.0 - first_missing;
-        let is_due = waited > self.interval.length() * MAX_INTERVALS_LATE;
+        let is_due = waited > self.interval.length() * MAX_LATE_INTERVALS;
         (is_quiet && is_due && self.late_since().is_none()).then_some(first_missing)
     }
 
     pub(crate) fn next_request_at(&self) -> Millis {
-        self.due_close + self.first_ask
+        self.due_close_time + self.first_ask
     }
 
-    pub(crate) const fn due_close(&self) -> Millis {
-        self.due_close
+    pub(crate) const fn due_close_time(&self) -> Millis {
+        self.due_close_time
     }
 
     /// Returns the delay of the last candle, or of a missing one if longer. The flag is true if the candle has arrived.
@@ -155,18 +155,18 @@ impl CandleWatch {
             self.lateness.on_candle(*close, length);
         }
         self.lateness.on_answer(now, false, length);
-        let has_come = self.next_open >= self.due_close;
+        let has_come = self.next_open >= self.due_close_time;
         if has_come {
             let next_request_at = self.schedule_next(now);
-            self.awaited_close = self.due_close;
-            return PollResult { new_candles, next_request_at, is_over: true };
+            self.awaited_close = self.due_close_time;
+            return PollResult { new_candles, next_request_at, is_polling_done: true };
         }
-        self.next_open = self.next_open.max(now.floor_to(length) - length * MAX_INTERVALS_BEHIND);
+        self.next_open = self.next_open.max(now.floor_to(length) - length * MAX_BACKFILL_INTERVALS);
         let (next_request_at, is_settled) = self.schedule_retry(now);
         if is_settled {
-            self.awaited_close = self.due_close;
+            self.awaited_close = self.due_close_time;
         }
-        PollResult { new_candles, next_request_at, is_over: is_settled }
+        PollResult { new_candles, next_request_at, is_polling_done: is_settled }
     }
 
     pub(crate) fn on_failure(&mut self, now: Millis) -> (Millis, bool) {
@@ -178,7 +178,8 @@ impl CandleWatch {
         let pause = RETRY_DELAYS_MS[(self.repeats as usize).min(RETRY_DELAYS_MS.len() - 1)];
         let again = now + Millis::new(pause);
         self.repeats += 1;
-        let is_over = self.repeats > self.quick_repeats || again >= self.due_close + self.interval.length();
+        let is_over =
+            self.repeats > self.quick_repeats || again >= self.due_close_time + self.interval.length();
         if is_over { (self.schedule_next(now), true) } else { (again, false) }
     }
 
@@ -186,7 +187,7 @@ impl CandleWatch {
         let length = self.interval.length();
         self.repeats = 0;
         // If another candle has closed during the request, that candle is requested immediately.
-        self.due_close = (self.due_close.max(self.next_open) + length).max(now.floor_to(length));
+        self.due_close_time = (self.due_close_time.max(self.next_open) + length).max(now.floor_to(length));
         self.next_request_at()
     }
 }
@@ -268,7 +269,7 @@ mod tests {
             watch.schedule_retry(minute(12) + Millis::from_seconds(seconds));
         }
         assert_eq!(watch.delay(minute(15)), Some((minute(3), false)));
-        while !watch.on_candles(&[], minute(15)).is_over {}
+        while !watch.on_candles(&[], minute(15)).is_polling_done {}
         assert_eq!(watch.delay(minute(15)), Some((ms(350), true)));
     }
 

@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use crate::control::{ControlAnswer, ControlOrder};
-use crate::reload::{NewSettings, RunStanding};
+use crate::reload::{NewSettings, ReloadInput};
 use crate::{Notice, RuntimeError, StopReason};
 use candlewick_broker::{
     Balances, BrokerError, CandleQuery, Candles, Identity, OpenOutcome, PriceAnswer, PriceTick, Priority,
@@ -19,7 +19,7 @@ use std::time::Duration;
 pub enum Command {
     Ask(ReadRequest),
     /// Send this order exactly once. The runner answers with [`Answer::Open`](super::Answer::Open).
-    Send(DurableOpen),
+    Send(DurableOrder),
     /// Record a journal entry. If refused, the runner answers with [`Input::EntryRefused`](super::Input::EntryRefused).
     Record(JournalEntry),
     /// Make all recorded entries durable. The runner answers with [`Input::Durable`](super::Input::Durable).
@@ -46,9 +46,9 @@ pub enum ReadRequest {
     Balances,
     User,
     SettlementPrice(Symbol, Millis),
-    NamedTrade(ControlOrderId, IntentId, String),
+    TradeToAdopt(ControlOrderId, IntentId, String),
     /// Read the current settings from local files. This request is not sent to the venue.
-    Settings(Box<RunStanding>),
+    Settings(Box<ReloadInput>),
 }
 
 impl ReadRequest {
@@ -63,7 +63,7 @@ impl ReadRequest {
             Self::Balances => RequestId::Balances,
             Self::User => RequestId::User,
             Self::SettlementPrice(..) => RequestId::SettlementPrice,
-            Self::NamedTrade(order, ..) => RequestId::NamedTrade(*order),
+            Self::TradeToAdopt(order, ..) => RequestId::TradeToAdopt(*order),
             Self::Settings(_) => RequestId::Settings,
         }
     }
@@ -94,7 +94,7 @@ pub(crate) struct Step<'a> {
 }
 
 impl Step<'_> {
-    pub(crate) fn ask(&mut self, ask: ReadRequest) {
+    pub(crate) fn push_request(&mut self, ask: ReadRequest) {
         self.commands.push(Command::Ask(ask));
     }
 
@@ -161,7 +161,7 @@ pub enum RequestId {
     Balances,
     User,
     SettlementPrice,
-    NamedTrade(ControlOrderId),
+    TradeToAdopt(ControlOrderId),
     Settings,
     Open(IntentId),
 }
@@ -177,7 +177,7 @@ pub enum Answer {
     Balances(Result<Reply<Balances>, BrokerError>),
     User(Result<Reply<Identity>, BrokerError>),
     SettlementPrice(Result<Reply<PriceAnswer>, BrokerError>),
-    NamedTrade(ControlOrderId, Result<Box<Reply<TradeReport>>, BrokerError>),
+    TradeToAdopt(ControlOrderId, Result<Box<Reply<TradeReport>>, BrokerError>),
     Settings(Result<Box<NewSettings>, String>),
     Open(IntentId, OpenOutcome),
 }
@@ -200,14 +200,14 @@ impl Answer {
             Self::Balances(_) => RequestId::Balances,
             Self::User(_) => RequestId::User,
             Self::SettlementPrice(_) => RequestId::SettlementPrice,
-            Self::NamedTrade(order, _) => RequestId::NamedTrade(*order),
+            Self::TradeToAdopt(order, _) => RequestId::TradeToAdopt(*order),
             Self::Settings(_) => RequestId::Settings,
             Self::Open(intent, _) => RequestId::Open(*intent),
         }
     }
 
     /// Builds the answer to a request that failed due to an internal error. The outcome of an order is then unknown.
-    pub fn failed(id: RequestId, now: Millis, text: String) -> Self {
+    pub fn from_failure(id: RequestId, now: Millis, text: String) -> Self {
         let error = BrokerError::Unavailable { text: text.clone() };
         match id {
             RequestId::Candles(series) => Self::Candles(series, Err(error)),
@@ -224,7 +224,7 @@ impl Answer {
             RequestId::Balances => Self::Balances(Err(error)),
             RequestId::User => Self::User(Err(error)),
             RequestId::SettlementPrice => Self::SettlementPrice(Err(error)),
-            RequestId::NamedTrade(order) => Self::NamedTrade(order, Err(error)),
+            RequestId::TradeToAdopt(order) => Self::TradeToAdopt(order, Err(error)),
             RequestId::Settings => Self::Settings(Err(text)),
             RequestId::Open(intent) => Self::Open(intent, OpenOutcome::Unknown { reason: text }),
         }
@@ -236,13 +236,13 @@ pub type RunResult = Result<super::FinishedRun, RuntimeError>;
 /// An approved order whose intent is durable in the journal. Only orders of this type can be sent to the venue.
 /// Only the [`Coordinator`](super::Coordinator) creates them, after checking that the signal is not late.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DurableOpen {
+pub struct DurableOrder {
     intent: IntentId,
     order: TradeOrder,
     leave_by: Millis,
 }
 
-impl DurableOpen {
+impl DurableOrder {
     pub(super) const fn new(intent: IntentId, order: TradeOrder, leave_by: Millis) -> Self {
         Self { intent, order, leave_by }
     }
@@ -277,15 +277,15 @@ impl PendingRequests {
         self.0.is_empty()
     }
 
-    pub(crate) fn has(&self, id: RequestId) -> bool {
+    pub(crate) fn contains(&self, id: RequestId) -> bool {
         self.0.contains(&id)
     }
 
     pub(crate) fn has_list_request(&self) -> bool {
-        self.has(RequestId::Trades) || self.has(RequestId::BalancesAfterTrades)
+        self.contains(RequestId::Trades) || self.contains(RequestId::BalancesAfterTrades)
     }
 
-    pub(crate) fn unanswered_opens(&self) -> impl Iterator<Item = IntentId> {
+    pub(crate) fn pending_open_intents(&self) -> impl Iterator<Item = IntentId> {
         self.0.iter().filter_map(|id| match id {
             RequestId::Open(intent) => Some(*intent),
             _ => None,
@@ -296,13 +296,13 @@ impl PendingRequests {
 impl Coordinator {
     pub(super) fn request(&mut self, ask: ReadRequest, step: &mut Step<'_>) {
         self.requests.begin(ask.id());
-        step.ask(ask);
+        step.push_request(ask);
     }
 
     pub(crate) fn priority(&self, ask: &ReadRequest) -> Priority {
         match ask {
             ReadRequest::Trade(..)
-            | ReadRequest::NamedTrade(..)
+            | ReadRequest::TradeToAdopt(..)
             | ReadRequest::Subscription(..)
             | ReadRequest::Settings(_) => Priority::Trades,
             ReadRequest::Trades | ReadRequest::BalancesAfterTrades if self.doubts.resolver.is_searching() => {
@@ -310,7 +310,7 @@ impl Coordinator {
             }
             ReadRequest::Balances if self.token_refused.is_some() => Priority::Trades,
             ReadRequest::Candles(..) => Priority::Candles,
-            ReadRequest::Price(symbol, ..) if self.market.is_wanted(*symbol) => Priority::Prices,
+            ReadRequest::Price(symbol, ..) if self.market.is_priced(*symbol) => Priority::Prices,
             ReadRequest::Trades
             | ReadRequest::BalancesAfterTrades
             | ReadRequest::Balances

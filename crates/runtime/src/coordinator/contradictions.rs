@@ -107,10 +107,11 @@ impl Contradictions {
         let changes = self.changes.entry(intent).or_default();
         *changes += 1;
         if *changes >= MAX_CLAIM_CHANGES {
-            return self.end(intent, |pending| Ruling::Undecidable(pending, HaltReason::Unsteady));
+            return self
+                .end_with_ruling(intent, |pending| Ruling::Undecidable(pending, HaltReason::Unsteady));
         }
         if reported == VenueClaim::Agrees {
-            return self.end(intent, Ruling::Withdrawn);
+            return self.end_with_ruling(intent, Ruling::Withdrawn);
         }
         (pending.reported, pending.since, pending.is_confirmed) = (reported, now, false);
         (pending.record, pending.requests) = (None, 0);
@@ -122,7 +123,8 @@ impl Contradictions {
         match reported {
             Some(reported) => pending.record = Some(reported),
             None if pending.requests >= MAX_REQUESTS => {
-                return self.end(intent, |pending| Ruling::Undecidable(pending, HaltReason::NotRead));
+                return self
+                    .end_with_ruling(intent, |pending| Ruling::Undecidable(pending, HaltReason::NotRead));
             }
             None => return Ruling::ReadAgain { is_first: false },
         }
@@ -137,26 +139,26 @@ impl Contradictions {
         let reported = pending.reported;
         match (reported, record) {
             (VenueClaim::Ended(outcome, Some(profit)), VenueClaim::Silent) => {
-                self.end(intent, |pending| Ruling::Correct(pending, (outcome, profit)))
+                self.end_with_ruling(intent, |pending| Ruling::Correct(pending, (outcome, profit)))
             }
             (VenueClaim::Ended(outcome, Some(profit)), record) if record == reported => {
-                self.end(intent, |pending| Ruling::Correct(pending, (outcome, profit)))
+                self.end_with_ruling(intent, |pending| Ruling::Correct(pending, (outcome, profit)))
             }
             // An unknown result in the list does not override a record that has the booked result.
-            (VenueClaim::Unknown, VenueClaim::Agrees) => self.end(intent, Ruling::Withdrawn),
+            (VenueClaim::Unknown, VenueClaim::Agrees) => self.end_with_ruling(intent, Ruling::Withdrawn),
             (_, VenueClaim::Silent) => {
-                self.end(intent, |pending| Ruling::Undecidable(pending, HaltReason::NoResult))
+                self.end_with_ruling(intent, |pending| Ruling::Undecidable(pending, HaltReason::NoResult))
             }
             (_, record) if record == reported => {
-                self.end(intent, |pending| Ruling::Undecidable(pending, HaltReason::NoResult))
+                self.end_with_ruling(intent, |pending| Ruling::Undecidable(pending, HaltReason::NoResult))
             }
-            (_, record) => {
-                self.end(intent, |pending| Ruling::Undecidable(pending, HaltReason::OtherRecord(record)))
-            }
+            (_, record) => self.end_with_ruling(intent, |pending| {
+                Ruling::Undecidable(pending, HaltReason::OtherRecord(record))
+            }),
         }
     }
 
-    fn end(&mut self, intent: IntentId, ruling: impl FnOnce(Contradiction) -> Ruling) -> Ruling {
+    fn end_with_ruling(&mut self, intent: IntentId, ruling: impl FnOnce(Contradiction) -> Ruling) -> Ruling {
         self.pending.remove(&intent).map_or(Ruling::Nothing, ruling)
     }
 }
@@ -268,7 +270,7 @@ impl Coordinator {
             format!("trade #{intent} is corrected from {before} to {after}, as two venue readings agree");
         self.session.alarm(text, step);
         if let Some(wrong) = wrong {
-            self.halt_on_oddity(wrong.text, step);
+            self.halt_on_implausible_data(wrong.text, step);
         }
         if !is_exact {
             self.contradictions.needs_restart = true;
@@ -276,7 +278,7 @@ impl Coordinator {
                 "trade #{intent} was settled before the last journal snapshot. Restart the bot to correct its ledger, \
                  limits and ladders"
             );
-            self.halt_on_oddity(text, step);
+            self.halt_on_implausible_data(text, step);
         }
     }
 
@@ -296,7 +298,7 @@ impl Coordinator {
             }
         };
         self.audits.results.forget(&pending.venue_id);
-        self.halt_on_oddity(text, step);
+        self.halt_on_implausible_data(text, step);
     }
 
     pub(super) fn profit_rules(&self) -> ProfitRules {

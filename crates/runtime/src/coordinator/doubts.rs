@@ -12,7 +12,7 @@ use candlewick_engine::{IntentId, IntentRow, IntentState, OrderTerms};
 use candlewick_sdk::{Millis, Money};
 use std::collections::{BTreeMap, BTreeSet};
 
-const MAX_ODD_TRADES: usize = 10_000;
+const MAX_IMPLAUSIBLE_TRADES: usize = 10_000;
 
 pub(crate) struct Doubts {
     pub(super) resolver: Resolver,
@@ -22,8 +22,8 @@ pub(crate) struct Doubts {
     /// The venue's last trade list, stored until the next wallet reading arrives.
     pub(super) listing: Option<TradeListing>,
     /// Implausible data that this run or an earlier run has already reported, as trade ids or full texts.
-    oddities: BTreeSet<String>,
-    odd_trades: BTreeSet<String>,
+    implausible_data: BTreeSet<String>,
+    implausible_trades: BTreeSet<String>,
     list_every: Option<Millis>,
 }
 
@@ -46,10 +46,10 @@ impl Doubts {
             resolver,
             claimed,
             sent: std::mem::take(&mut past.sent),
-            began: std::mem::take(&mut past.doubted),
+            began: std::mem::take(&mut past.in_doubt_since),
             listing: None,
-            oddities: std::mem::take(&mut past.alarms),
-            odd_trades: BTreeSet::new(),
+            implausible_data: std::mem::take(&mut past.alarms),
+            implausible_trades: BTreeSet::new(),
             list_every: (seconds > 0).then(|| Millis::from_seconds(seconds)),
         }
     }
@@ -67,13 +67,13 @@ impl Doubts {
         self.sent.remove(&old.intent);
         self.began.remove(&old.intent);
         if let Some(id) = old.venue_id {
-            self.claimed.move_to_old(id.as_str(), old.ended);
+            self.claimed.mark_as_old(id.as_str(), old.ended);
         }
     }
 
     #[cfg(test)]
     pub(crate) fn retained_counts(&self) -> (usize, usize) {
-        (self.claimed.young_len(), self.sent.len())
+        (self.claimed.young_trade_count(), self.sent.len())
     }
 
     /// Returns whether an order in doubt for the same symbol overlaps a finished intent in time, extended by `slack`.
@@ -98,7 +98,7 @@ impl Doubts {
         self.resolver.begin(doubt, now);
     }
 
-    pub(crate) fn recall_not_opened(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
+    pub(crate) fn restore_late_search(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
         let doubt = self.build_doubt(session, terms, self.doubt_began_at(terms, now));
         self.resolver.begin_late_search(doubt, now);
     }
@@ -108,10 +108,10 @@ impl Doubts {
     }
 
     pub(crate) fn reinstate(&mut self, session: &RecordedSession, refused: &IntentRow, now: Millis) {
-        self.resolver.begin(self.build_refused_doubt(session, refused), now);
+        self.resolver.begin(self.build_refused_order_doubt(session, refused), now);
     }
 
-    pub(crate) fn refused_doubts(&self, session: &RecordedSession, now: Millis) -> Vec<Doubt> {
+    pub(crate) fn refused_order_doubts(&self, session: &RecordedSession, now: Millis) -> Vec<Doubt> {
         let rows = session.book().rows().iter();
         let is_young = |row: &&IntentRow| now - row.approved.decision_time() < Millis::DAY;
         // A request that this run marked as not sent was never sent. An earlier run may have sent such a request.
@@ -119,10 +119,10 @@ impl Doubts {
             row.state != IntentState::NotSent || self.sent.contains_key(&row.approved.intent())
         };
         let refused = rows.filter(|row| row.is_refused()).filter(is_young).filter(has_left);
-        refused.map(|row| self.build_refused_doubt(session, row)).collect()
+        refused.map(|row| self.build_refused_order_doubt(session, row)).collect()
     }
 
-    fn build_refused_doubt(&self, session: &RecordedSession, row: &IntentRow) -> Doubt {
+    fn build_refused_order_doubt(&self, session: &RecordedSession, row: &IntentRow) -> Doubt {
         let answered = row.answered_at.unwrap_or_else(|| row.approved.decision_time());
         self.build_doubt(session, &row.approved, answered)
     }
@@ -138,7 +138,7 @@ impl Doubts {
             stake: terms.stake(),
             sent: self.sent_at(terms),
             ended,
-            expected_close_latest: latest_close(ended, terms.expiry().close_type),
+            latest_expected_close: latest_close(ended, terms.expiry().close_type),
         }
     }
 
@@ -147,21 +147,22 @@ impl Doubts {
     }
 
     /// Returns whether implausible data is new. Data that has once halted a run never counts as new again.
-    pub(crate) fn is_new_oddity(&mut self, text: &str, is_halted: bool) -> bool {
+    pub(crate) fn is_new_implausible_data(&mut self, text: &str, is_halted: bool) -> bool {
         let halted_by = format!("{HALT_PREFIX}{text}");
         if is_halted {
-            !self.oddities.contains(&halted_by) && self.oddities.insert(text.to_owned())
+            !self.implausible_data.contains(&halted_by) && self.implausible_data.insert(text.to_owned())
         } else {
-            self.oddities.insert(halted_by)
+            self.implausible_data.insert(halted_by)
         }
     }
 
-    pub(crate) fn is_new_odd_time(&mut self, venue_id: &str, text: &str) -> bool {
-        !self.oddities.contains(text) && self.oddities.insert(venue_id.to_owned())
+    pub(crate) fn is_new_implausible_time(&mut self, venue_id: &str, text: &str) -> bool {
+        !self.implausible_data.contains(text) && self.implausible_data.insert(venue_id.to_owned())
     }
 
-    pub(crate) fn is_new_odd_trade(&mut self, id: &str) -> bool {
-        self.odd_trades.len() < MAX_ODD_TRADES && self.odd_trades.insert(id.to_owned())
+    pub(crate) fn is_new_implausible_trade(&mut self, id: &str) -> bool {
+        self.implausible_trades.len() < MAX_IMPLAUSIBLE_TRADES
+            && self.implausible_trades.insert(id.to_owned())
     }
 
     pub(crate) fn resolve(
@@ -180,7 +181,7 @@ impl Doubts {
             .filter_map(|intent| Some(self.build_doubt(session, &session.terms(intent)?, Millis::MAX)))
             .collect();
         let answered = self.recently_answered_orders(session);
-        let refused = self.refused_doubts(session, now);
+        let refused = self.refused_order_doubts(session, now);
         let known = ResolverContext {
             claimed: &self.claimed,
             in_flight: &in_flight,
@@ -213,7 +214,7 @@ impl Doubts {
     }
 
     fn recently_answered_orders(&self, session: &RecordedSession) -> Vec<Doubt> {
-        let Some(since) = self.resolver.relevant_since() else { return Vec::new() };
+        let Some(since) = self.resolver.earliest_relevant_time() else { return Vec::new() };
         let book = session.book();
         let rows = book.rows().iter().filter(|row| book.venue_id(row).is_some());
         let answers = rows.filter_map(|row| Some((row, row.answered_at.filter(|at| *at >= since)?)));

@@ -16,7 +16,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 #[derive(Debug)]
-pub(crate) struct Ending {
+pub(crate) struct StopState {
     until: Option<Millis>,
     patience: Millis,
     interrupt_patience: Millis,
@@ -116,11 +116,11 @@ pub struct FinishedRun {
     pub rejected_rows: u64,
     pub audits: BTreeMap<Audit, Tally>,
     pub journal_hash: String,
-    pub halted: Option<String>,
+    pub halt_reason: Option<String>,
     pub halted_at: Option<Millis>,
     pub verdicts: Vec<BotVerdict>,
     /// Share of the error rate that is assigned to the verdict on all bots together. 0 if no such verdict exists.
-    pub weight_of_all_bots: f64,
+    pub joint_verdict_weight: f64,
     pub signals: Option<Box<SignalTally>>,
     pub dropped_notices: u64,
     /// Journal error if the last entries may be lost. The next run then recovers from the venue's data.
@@ -133,7 +133,7 @@ impl std::fmt::Debug for FinishedRun {
     }
 }
 
-impl Ending {
+impl StopState {
     pub(crate) fn new(settings: &RuntimeSettings, until: Option<Millis>) -> Self {
         let (patience, interrupt_patience) = stop_patience(settings);
         Self { until, patience, interrupt_patience, stopping: None, limit: None }
@@ -177,7 +177,7 @@ impl Ending {
         Some(if why.is_os_signal() { ends.min(since + self.interrupt_patience) } else { ends })
     }
 
-    pub(crate) fn final_stop(&self, under_way: PendingWork, now: Millis) -> Option<StopReason> {
+    pub(crate) fn final_stop_reason(&self, under_way: PendingWork, now: Millis) -> Option<StopReason> {
         let (stopping, ends) = (self.stopping?, self.wait_deadline(under_way)?);
         let is_quiet = under_way.last_close.is_none() && !under_way.is_waiting && !under_way.has_doubt;
         let is_over = is_quiet || now >= ends;
@@ -214,16 +214,16 @@ impl Coordinator {
         PendingWork {
             last_close: self.trades.last_close(),
             is_waiting: !self.events.is_empty()
-                || self.session.journal.has_waiting()
+                || self.session.journal.has_waiting_trades()
                 || self.contradictions.needs_list(),
-            is_opening: self.requests.unanswered_opens().next().is_some(),
+            is_opening: self.requests.pending_open_intents().next().is_some(),
             has_doubt: self.doubts.resolver.is_searching()
                 || !self.session.session().second_trades().is_empty(),
         }
     }
 
     pub(super) fn stop_if_due(&mut self, step: &mut Step<'_>) {
-        let is_idle = self.requests.is_empty() && !self.session.journal.has_waiting();
+        let is_idle = self.requests.is_empty() && !self.session.journal.has_waiting_trades();
         let is_due = |until| {
             let due = |at: Option<candlewick_sdk::Millis>| at.is_some_and(|at| at <= until);
             !is_idle || due(self.agenda.next_at()) || due(self.events.next_at())
@@ -259,7 +259,7 @@ impl Coordinator {
         let under_way = self.pending_work();
         let notice = Notice::Stopping {
             why,
-            unfinished: self.trades.len() + self.requests.unanswered_opens().count(),
+            unfinished: self.trades.len() + self.requests.pending_open_intents().count(),
             last_close: under_way.last_close,
             waits_until: self.ending.wait_deadline(under_way).unwrap_or(step.now),
         };
@@ -278,10 +278,10 @@ impl Coordinator {
         while let Some((at, kind)) = self.events.pop() {
             self.handle(at, kind, step);
         }
-        for intent in self.requests.unanswered_opens().collect::<Vec<_>>() {
+        for intent in self.requests.pending_open_intents().collect::<Vec<_>>() {
             self.handle(step.now, EventKind::InDoubt { intent }, step);
         }
-        for approved in self.session.journal.take_waiting() {
+        for approved in self.session.journal.take_waiting_trades() {
             self.handle(step.now, EventKind::NotSent { intent: approved.intent() }, step);
         }
         self.journal_signal_counts(step);
@@ -337,13 +337,13 @@ impl Coordinator {
             wallet: self.last_wallet_balance(),
             wallet_difference: self.last_difference(),
             missing_wallet: self.describe_missing_wallet().or_else(|| self.describe_unread_wallet()),
-            candles: self.session.candles,
+            candles: self.session.candle_count,
             rejected_rows: self.rejected_rows,
             audits: self.audits.tallies(),
-            halted: self.session.halt_reason().cloned(),
+            halt_reason: self.session.halt_reason().cloned(),
             halted_at: self.session.halt.as_ref().and_then(|halt| halt.at),
             verdicts: self.session.session().verdicts().cloned().collect(),
-            weight_of_all_bots: self.session.session().weight_of_all_bots(),
+            joint_verdict_weight: self.session.session().joint_verdict_weight(),
             signals: self.outside.signal_tally().cloned().map(Box::new),
             dropped_notices: 0,
             journal_error: error.or(closed.map_err(RuntimeError::from).err()),
@@ -367,10 +367,10 @@ mod tests {
     const QUIET: PendingWork =
         PendingWork { last_close: None, is_waiting: false, is_opening: false, has_doubt: false };
 
-    fn ending() -> Ending {
+    fn ending() -> StopState {
         let settings =
             RuntimeSettings { stop_patience_s: 30, interrupt_patience_s: 90, ..RuntimeSettings::default() };
-        Ending::new(&settings, None)
+        StopState::new(&settings, None)
     }
 
     #[test]
@@ -379,9 +379,9 @@ mod tests {
         ending.stop(StopReason::TimeUp, Millis::ZERO);
         let under_way = PendingWork { has_doubt: true, ..QUIET };
         let at = Millis::from_seconds;
-        assert_eq!(ending.final_stop(under_way, at(29)), None);
-        assert_eq!(ending.final_stop(under_way, at(30)), Some(StopReason::TimeUp));
-        assert_eq!(ending.final_stop(QUIET, at(29)), Some(StopReason::TimeUp));
+        assert_eq!(ending.final_stop_reason(under_way, at(29)), None);
+        assert_eq!(ending.final_stop_reason(under_way, at(30)), Some(StopReason::TimeUp));
+        assert_eq!(ending.final_stop_reason(QUIET, at(29)), Some(StopReason::TimeUp));
     }
 
     #[test]

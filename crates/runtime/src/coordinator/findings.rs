@@ -107,7 +107,7 @@ impl Coordinator {
         self.report_findings(Audit::Settlement, 1, findings, step);
         // The wallet reflects the venue's amount, so that amount is booked even if it is wrong.
         if let Some(wrong) = settlement.settled_profit().check(rules).filter(|wrong| wrong.must_halt) {
-            self.halt_on_oddity(wrong.text, step);
+            self.halt_on_implausible_data(wrong.text, step);
         }
         if self.settings.audit_settlement_prices {
             self.agenda.add(step.now, Job::SettlementPrices);
@@ -157,7 +157,7 @@ impl Coordinator {
 
     /// Requests the price records of one settlement at a time, so that the audits never delay trading.
     pub(super) fn request_settlement_prices(&mut self, step: &mut Step<'_>) {
-        if self.requests.has(RequestId::SettlementPrice) {
+        if self.requests.contains(RequestId::SettlementPrice) {
             return;
         }
         loop {

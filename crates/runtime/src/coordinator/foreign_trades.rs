@@ -52,7 +52,7 @@ impl Coordinator {
         if (surplus, unseen) == (Money::ZERO, Money::ZERO) || self.doubts.next_routine_poll(now).is_none() {
             return;
         }
-        let Some(own) = self.own_amounts() else { return };
+        let Some(own) = self.own_trade_amounts() else { return };
         let may_be_ours =
             |amount| self.audits.wallet.may_be_from_own_trades(amount, own.clone(), now, patience);
         if may_be_ours(unseen) {
@@ -68,7 +68,7 @@ impl Coordinator {
     }
 
     /// Returns the amounts of our open trades that may reach the wallet before the ledger. `None` if unknown.
-    fn own_amounts(&self) -> Option<Vec<Money>> {
+    fn own_trade_amounts(&self) -> Option<Vec<Money>> {
         let is_unclear = self.doubts.resolver.next_poll().is_some()
             || self.session.has_unresolved_intent()
             || !self.session.session().second_trades().is_empty();
@@ -90,10 +90,10 @@ impl Coordinator {
         }
         self.foreign_trades.has_begun = true;
         let (ours, uncertainty) = (self.session.account, self.clock_uncertainty());
-        let refused = self.doubts.refused_doubts(&self.session, step.now);
+        let refused = self.doubts.refused_order_doubts(&self.session, step.now);
         let is_other_trade = |report: &&TradeReport| {
             report.progress == TradeProgress::Running
-                && report.from_token != Some(false)
+                && report.is_opened_with_token != Some(false)
                 && report.other_user.is_none()
                 && report.account.is_none_or(|account| account == ours)
                 && report.close_time.is_some_and(|close| close > step.now)
@@ -114,7 +114,7 @@ impl Coordinator {
         self.report_findings(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
     }
 
-    pub(super) fn foreign_trade_trouble(&self, now: Millis) -> Option<String> {
+    pub(super) fn foreign_trade_problem(&self, now: Millis) -> Option<String> {
         let (trade, at) = self.foreign_trades.last.as_ref().filter(|(_, at)| now - *at < WARNING_DURATION)?;
         let minutes = (now - *at).get() / Millis::MINUTE.get();
         Some(format!("another program may trade on this wallet: unknown {trade}, found {minutes} min ago"))
@@ -152,7 +152,7 @@ impl Coordinator {
                     self.on_second_trade(report, (intent, is_named), text, wallet, step);
                 }
                 None if is_named => {
-                    self.note_unexplained(report, None, step);
+                    self.note_unexplained_trade(report, None, step);
                     self.foreign_trades.note_trade(report, step.now);
                     let guess = self.describe_simultaneous_intents(report).map_or_else(
                         || "is another program using this wallet?".to_owned(),
@@ -172,7 +172,12 @@ impl Coordinator {
         }
     }
 
-    fn note_unexplained(&mut self, report: &TradeReport, second_of: Option<IntentId>, step: &mut Step<'_>) {
+    fn note_unexplained_trade(
+        &mut self,
+        report: &TradeReport,
+        second_of: Option<IntentId>,
+        step: &mut Step<'_>,
+    ) {
         let (id, symbol) = (&report.id, reported_symbol(report));
         let note = serde_json::json!({ "unexplained": id, "symbol": symbol, "second_of": second_of });
         self.session.journal.note(note.to_string(), step);
@@ -188,7 +193,7 @@ impl Coordinator {
         wallet: Option<Money>,
         step: &mut Step<'_>,
     ) {
-        self.note_unexplained(report, Some(intent), step);
+        self.note_unexplained_trade(report, Some(intent), step);
         if is_named {
             self.report_findings(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text.clone())], step);
         }
@@ -208,7 +213,7 @@ impl Coordinator {
     /// Halts the run if a trade on another account matches an intent in doubt. That trade may use real money.
     pub(super) fn check_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let ours = self.session.account;
-        let refused = self.doubts.refused_doubts(&self.session, step.now);
+        let refused = self.doubts.refused_order_doubts(&self.session, step.now);
         let known = (refused.as_slice(), self.clock_uncertainty());
         for report in &listing.trades {
             if self.doubts.is_claimed(&report.id) {
@@ -224,7 +229,7 @@ impl Coordinator {
                  does not contain the trade",
                 report.id
             );
-            self.halt_on_oddity(text, step);
+            self.halt_on_implausible_data(text, step);
         }
     }
 
@@ -242,7 +247,7 @@ impl Coordinator {
             EscalationReason::MayBeRefused { .. } => true,
             _ => false,
         };
-        if halts && self.doubts.is_new_oddity(&text, is_halted) {
+        if halts && self.doubts.is_new_implausible_data(&text, is_halted) {
             self.halt(text, step);
         }
     }

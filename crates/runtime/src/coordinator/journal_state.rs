@@ -3,7 +3,7 @@
 use super::agenda::EventRank;
 use super::command::{Command, JournalEntry, Step};
 use super::recorded_session::RecordedSession;
-use super::{Coordinator, DurableOpen, Job, RequestId};
+use super::{Coordinator, DurableOrder, Job, RequestId};
 use candlewick_engine::{ApprovedTrade, Entry, IntentId, JournalHash, Recorder};
 use candlewick_journal::JournalError;
 use candlewick_sdk::Millis;
@@ -22,14 +22,14 @@ pub(crate) struct JournalState {
     is_virtual: bool,
     hash: JournalHash,
     pub(crate) outbox: Vec<ApprovedTrade>,
-    pub(crate) held: Vec<ApprovedTrade>,
+    pub(crate) held_trades: Vec<ApprovedTrade>,
     /// Number of trades at the front of the outbox whose intents are part of the save in progress.
     trades_in_save: usize,
     /// Number of entries that are not durable yet, including the `entries_in_save` of the save in progress.
     pending: usize,
     entries_in_save: usize,
     pub(crate) is_saving: bool,
-    pub(crate) suspended: Option<String>,
+    pub(crate) suspension_reason: Option<String>,
     /// Whether the journal has refused an entry. If so, the journal has a gap and is not reliable.
     pub(crate) is_corrupted: bool,
 }
@@ -49,12 +49,12 @@ impl JournalState {
             is_virtual,
             hash: JournalHash::new(),
             outbox: Vec::new(),
-            held: Vec::new(),
+            held_trades: Vec::new(),
             trades_in_save: 0,
             pending: 0,
             entries_in_save: 0,
             is_saving: false,
-            suspended: None,
+            suspension_reason: None,
             is_corrupted: false,
         }
     }
@@ -80,21 +80,21 @@ impl JournalState {
     }
 
     pub(crate) fn waiting_intents(&self) -> impl Iterator<Item = IntentId> {
-        self.outbox.iter().chain(&self.held).map(|approved| approved.intent())
+        self.outbox.iter().chain(&self.held_trades).map(|approved| approved.intent())
     }
 
-    pub(crate) const fn has_waiting(&self) -> bool {
-        !self.outbox.is_empty() || !self.held.is_empty()
+    pub(crate) const fn has_waiting_trades(&self) -> bool {
+        !self.outbox.is_empty() || !self.held_trades.is_empty()
     }
 
-    fn take_held(&mut self, intent: IntentId) -> Option<ApprovedTrade> {
-        let place = self.held.iter().position(|approved| approved.intent() == intent)?;
-        Some(self.held.remove(place))
+    fn take_held_trade(&mut self, intent: IntentId) -> Option<ApprovedTrade> {
+        let place = self.held_trades.iter().position(|approved| approved.intent() == intent)?;
+        Some(self.held_trades.remove(place))
     }
 
-    pub(crate) fn take_waiting(&mut self) -> Vec<ApprovedTrade> {
+    pub(crate) fn take_waiting_trades(&mut self) -> Vec<ApprovedTrade> {
         self.trades_in_save = 0;
-        let mut waiting = std::mem::take(&mut self.held);
+        let mut waiting = std::mem::take(&mut self.held_trades);
         waiting.append(&mut self.outbox);
         waiting
     }
@@ -104,7 +104,7 @@ impl JournalState {
     }
 
     pub(crate) fn suspend(&mut self, error: &JournalError) -> bool {
-        self.suspended.replace(format!("the journal cannot be written: {error}")).is_none()
+        self.suspension_reason.replace(format!("the journal cannot be written: {error}")).is_none()
     }
 
     pub(crate) fn is_fatal(&self, error: &JournalError) -> bool {
@@ -117,7 +117,7 @@ impl JournalState {
         }
         let is_worthwhile = self.pending >= if self.is_virtual { SAVE_BATCH_SIZE } else { 1 };
         // A failing journal is saved again at fixed times, not after every event.
-        let is_asked = self.suspended.is_none() && is_worthwhile;
+        let is_asked = self.suspension_reason.is_none() && is_worthwhile;
         if urgency == Urgency::WhenWorthwhile && self.outbox.is_empty() && !is_asked {
             return Ok(());
         }
@@ -139,7 +139,7 @@ impl JournalState {
             Ok(()) => {
                 self.pending -= entries_in_save;
                 let opens = self.outbox.drain(..std::mem::take(&mut self.trades_in_save)).collect();
-                let was_suspended = self.suspended.take().is_some();
+                let was_suspended = self.suspension_reason.take().is_some();
                 SaveOutcome::Durable { opens, was_suspended }
             }
         }
@@ -159,16 +159,16 @@ impl Coordinator {
         let leaves = self.session.session().order_time(approved.terms());
         if leaves > step.now {
             self.agenda.add(leaves, Job::Departure(approved.intent()));
-            return self.session.journal.held.push(approved);
+            return self.session.journal.held_trades.push(approved);
         }
         self.send(&approved, step);
     }
 
     /// Sends a delayed order. In a simulation, events at `due` wait for the answer, as in a backtest.
-    pub(super) fn send_held(&mut self, intent: IntentId, due: Millis, step: &mut Step<'_>) {
-        let Some(approved) = self.session.journal.take_held(intent) else { return };
+    pub(super) fn send_held_order(&mut self, intent: IntentId, due: Millis, step: &mut Step<'_>) {
+        let Some(approved) = self.session.journal.take_held_trade(intent) else { return };
         self.send(&approved, step);
-        if self.is_simulated && self.requests.has(RequestId::Open(intent)) {
+        if self.is_simulated && self.requests.contains(RequestId::Open(intent)) {
             self.events.gate.expect_job(due, due, Job::Departure(intent));
         }
     }
@@ -189,10 +189,10 @@ impl Coordinator {
         }
         self.doubts.note_sent(intent, step.now);
         // An entry delay may have passed, so the stake leaves the wallet now and not at the decision.
-        self.audits.wallet.postpone(-approved.stake(), step.now);
+        self.audits.wallet.postpone_change(-approved.stake(), step.now);
         self.requests.begin(RequestId::Open(intent));
         let order = self.session.to_trade_order(approved.terms());
-        step.commands.push(Command::Send(DurableOpen::new(intent, order, leave_by)));
+        step.commands.push(Command::Send(DurableOrder::new(intent, order, leave_by)));
     }
 
     fn reason_not_to_send(&self, leave_by: Millis, now: Millis) -> Option<String> {
@@ -212,7 +212,13 @@ impl Coordinator {
 
 impl RecordedSession {
     /// Records why an order was not sent. If sending was attempted, later runs search the venue's list for the trade.
-    pub(crate) fn note_not_sent(&mut self, id: IntentId, reason: &str, was_tried: bool, step: &mut Step<'_>) {
+    pub(crate) fn note_unsent_order(
+        &mut self,
+        id: IntentId,
+        reason: &str,
+        was_tried: bool,
+        step: &mut Step<'_>,
+    ) {
         step.warn(format!("trade #{id} was not sent: {reason}"));
         let mut body = serde_json::json!({ "intent": id, "not_sent": reason });
         if was_tried {
@@ -252,15 +258,15 @@ mod tests {
     fn held_open_waits_and_is_taken_once() {
         let mut state = JournalState::new(false);
         for intent in [1, 2] {
-            state.held.push(approved(intent));
+            state.held_trades.push(approved(intent));
         }
         state.outbox.push(approved(3));
         let second = IntentId::new(2);
-        assert_eq!(state.take_held(second).map(|held| held.intent()), Some(second));
-        assert_eq!(state.take_held(second).map(|held| held.intent()), None);
+        assert_eq!(state.take_held_trade(second).map(|held| held.intent()), Some(second));
+        assert_eq!(state.take_held_trade(second).map(|held| held.intent()), None);
         assert_eq!(state.waiting_intents().map(IntentId::number).collect::<Vec<_>>(), [3, 1]);
-        let unsent = state.take_waiting();
+        let unsent = state.take_waiting_trades();
         assert_eq!(unsent.iter().map(|open| open.intent().number()).collect::<Vec<_>>(), [1, 3]);
-        assert!(!state.has_waiting());
+        assert!(!state.has_waiting_trades());
     }
 }

@@ -28,7 +28,7 @@ struct SeriesWatch {
 struct SymbolWatch {
     id: SymbolId,
     symbol: Symbol,
-    is_wanted: bool,
+    is_priced: bool,
     stream: Option<PriceStream>,
 }
 
@@ -43,7 +43,7 @@ impl MarketWatch {
         Self {
             series: series.map(|(series, rank)| SeriesWatch { series: *series, rank, watch: None }).collect(),
             symbols: symbols
-                .map(|(id, symbol)| SymbolWatch { id, symbol, is_wanted: wants(symbol), stream: None })
+                .map(|(id, symbol)| SymbolWatch { id, symbol, is_priced: wants(symbol), stream: None })
                 .collect(),
             price_every: Millis::new(i64::from(settings.price_every_ms.max(100))),
             watches_prices: settings.watch_prices,
@@ -67,10 +67,10 @@ impl MarketWatch {
     /// Requests candles. Events at their close wait for the answer. Returns false if the series is not watched.
     pub(crate) fn request_candles(&self, id: SeriesId, events: &mut EventQueue, step: &mut Step<'_>) -> bool {
         let SeriesWatch { series, watch: Some(watch), .. } = &self.series[id.index()] else { return false };
-        events.gate.expect_job(watch.due_close(), watch.next_request_at(), Job::Candles(id));
+        events.gate.expect_job(watch.due_close_time(), watch.next_request_at(), Job::Candles(id));
         let Series { symbol, interval } = *series;
         let query = CandleQuery { symbol, interval, start: watch.request_start(), end: step.now };
-        step.ask(ReadRequest::Candles(id, query));
+        step.push_request(ReadRequest::Candles(id, query));
         true
     }
 
@@ -91,7 +91,7 @@ impl MarketWatch {
             new_candles.push(candle);
             events.add(close, EventRank::Candle(*rank), EventKind::Candle { series: id, candle, origin });
         }
-        if polled.is_over {
+        if polled.is_polling_done {
             events.gate.finish_job(job);
         }
         agenda.add(polled.next_request_at, job);
@@ -112,8 +112,8 @@ impl MarketWatch {
         agenda.add(next_request_at, Job::Candles(id));
     }
 
-    pub(crate) fn wanted_symbols(&self) -> impl Iterator<Item = (SymbolId, Symbol)> {
-        self.symbols.iter().filter(|watch| watch.is_wanted).map(|watch| (watch.id, watch.symbol))
+    pub(crate) fn priced_symbols(&self) -> impl Iterator<Item = (SymbolId, Symbol)> {
+        self.symbols.iter().filter(|watch| watch.is_priced).map(|watch| (watch.id, watch.symbol))
     }
 
     pub(crate) fn slowest_candle(&self, now: Millis) -> Option<SlowestCandle> {
@@ -161,19 +161,19 @@ impl MarketWatch {
         self.symbols.iter().filter(|watch| watch.stream.is_some()).count()
     }
 
-    pub(crate) fn is_wanted(&self, id: SymbolId) -> bool {
-        self.symbols.get(id.index()).is_some_and(|watch| watch.is_wanted)
+    pub(crate) fn is_priced(&self, id: SymbolId) -> bool {
+        self.symbols.get(id.index()).is_some_and(|watch| watch.is_priced)
     }
 
     pub(crate) fn schedule_prices(&self, now: Millis, agenda: &mut Agenda) {
         for watch in &self.symbols {
-            if watch.is_wanted || self.watches_prices {
-                agenda.add(self.next_grid_time(now), Job::Price(watch.id));
+            if watch.is_priced || self.watches_prices {
+                agenda.add(self.next_price_time(now), Job::Price(watch.id));
             }
         }
     }
 
-    fn next_grid_time(&self, now: Millis) -> Millis {
+    fn next_price_time(&self, now: Millis) -> Millis {
         now.floor_to(self.price_every) + self.price_every
     }
 
@@ -187,10 +187,10 @@ impl MarketWatch {
         events.gate.expect_job(due, due, Job::Price(id));
         let SymbolWatch { symbol, stream, .. } = &mut self.symbols[id.index()];
         let Some(stream) = stream else {
-            step.ask(ReadRequest::Price(id, *symbol, due));
+            step.push_request(ReadRequest::Price(id, *symbol, due));
             return true;
         };
-        stream.expect_grid_time(due);
+        stream.expect_price_at(due);
         agenda.add(due + self.hold, Job::StreamedPrice(id));
         false
     }
@@ -202,7 +202,7 @@ impl MarketWatch {
     fn end_stream(&mut self, id: SymbolId, now: Millis, (events, agenda): (&mut EventQueue, &mut Agenda)) {
         if self.symbols[id.index()].stream.take().is_some() {
             events.gate.finish_job(Job::Price(id));
-            agenda.add(self.next_grid_time(now), Job::Price(id));
+            agenda.add(self.next_price_time(now), Job::Price(id));
         }
     }
 
@@ -212,7 +212,7 @@ impl MarketWatch {
         }
     }
 
-    pub(crate) fn take_grid_price(
+    pub(crate) fn take_streamed_price(
         &mut self,
         id: SymbolId,
         is_over: bool,
@@ -221,7 +221,7 @@ impl MarketWatch {
     }
 
     /// Handles the price for a grid time and schedules the next one. Returns the price if it is only for display.
-    pub(crate) fn on_grid_price(
+    pub(crate) fn on_scheduled_price(
         &self,
         id: SymbolId,
         price: Option<Price>,
@@ -229,9 +229,9 @@ impl MarketWatch {
         (events, agenda): (&mut EventQueue, &mut Agenda),
     ) -> Option<(Symbol, Price)> {
         events.gate.finish_job(Job::Price(id));
-        agenda.add(self.next_grid_time(now), Job::Price(id));
-        let (SymbolWatch { symbol, is_wanted, .. }, price) = (&self.symbols[id.index()], price?);
-        if !is_wanted {
+        agenda.add(self.next_price_time(now), Job::Price(id));
+        let (SymbolWatch { symbol, is_priced, .. }, price) = (&self.symbols[id.index()], price?);
+        if !is_priced {
             return Some((*symbol, price));
         }
         events.add(price.time, EventRank::Price(id.index()), EventKind::Price { symbol: id, price });
@@ -259,7 +259,7 @@ impl PriceStream {
         self.ticks.push_back(tick);
     }
 
-    fn expect_grid_time(&mut self, at: Millis) {
+    fn expect_price_at(&mut self, at: Millis) {
         self.awaited = Some(at);
     }
 
@@ -299,7 +299,7 @@ struct StreamOutage {
 
 impl Coordinator {
     pub(super) fn subscribe_all(&mut self, step: &mut Step<'_>) {
-        let wanted: Vec<SymbolId> = self.market.wanted_symbols().map(|(id, _)| id).collect();
+        let wanted: Vec<SymbolId> = self.market.priced_symbols().map(|(id, _)| id).collect();
         for id in wanted {
             self.subscribe(id, step);
         }
@@ -319,7 +319,7 @@ impl Coordinator {
             Ok(StreamSupport::Yes) => {
                 self.market.begin_stream(id);
                 self.streams.is_on = true;
-                let (streaming, wanted) = (self.market.stream_count(), self.market.wanted_symbols().count());
+                let (streaming, wanted) = (self.market.stream_count(), self.market.priced_symbols().count());
                 if streaming == wanted && self.streams.missed.take().is_some() {
                     step.warn(format!("prices of {streaming} symbols are streamed again"));
                 }
@@ -365,7 +365,7 @@ impl Coordinator {
         let missed_since = self.streams.missed.as_ref().map(|missed| missed.since);
         let stream = self.streams.is_on.then(|| StreamState {
             streaming: self.market.stream_count(),
-            wanted: self.market.wanted_symbols().count(),
+            wanted: self.market.priced_symbols().count(),
             missed_since,
         });
         let late: Vec<_> = self.market.late_series().map(|(_, late)| late).collect();
@@ -373,9 +373,9 @@ impl Coordinator {
         is_known.then_some(MarketState { slowest_candle, stream, late })
     }
 
-    pub(super) fn stream_trouble(&self) -> Option<String> {
+    pub(super) fn stream_problem(&self) -> Option<String> {
         let StreamOutage { symbol, why, .. } = self.streams.missed.as_ref()?;
-        let wanted = self.market.wanted_symbols().count();
+        let wanted = self.market.priced_symbols().count();
         let missing = wanted - self.market.stream_count();
         let symbols = if wanted == 1 { "symbol" } else { "symbols" };
         Some(format!(
@@ -399,13 +399,13 @@ mod tests {
             stream.add(one);
         }
         assert_eq!(stream.take_price(true), None, "nothing is waited for");
-        stream.expect_grid_time(Millis::new(1_000));
+        stream.expect_price_at(Millis::new(1_000));
         assert_eq!(stream.take_price(false), None, "another of this moment may come");
         stream.add(tick(1_001, 3.0));
         assert_eq!(stream.take_price(false), Some((Millis::new(1_000), Some(tick(1_000, 2.5)))));
-        stream.expect_grid_time(Millis::new(2_000));
+        stream.expect_price_at(Millis::new(2_000));
         assert_eq!(stream.take_price(true), Some((Millis::new(2_000), Some(tick(1_001, 3.0)))));
-        stream.expect_grid_time(Millis::new(3_000));
+        stream.expect_price_at(Millis::new(3_000));
         assert_eq!(stream.take_price(true), Some((Millis::new(3_000), Some(tick(1_001, 3.0)))));
     }
 

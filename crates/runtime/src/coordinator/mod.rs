@@ -31,7 +31,7 @@ mod wallet_watch;
 mod warm_up;
 
 pub use command::{
-    Answer, Command, ControlOrderId, DurableOpen, Input, JournalEntry, ReadRequest, RequestId, RunResult,
+    Answer, Command, ControlOrderId, DurableOrder, Input, JournalEntry, ReadRequest, RequestId, RunResult,
     StreamSupport,
 };
 pub use ending::{FinishedRun, UnfinishedKind, UnfinishedTrade, WalletDifference};
@@ -54,7 +54,7 @@ use candlewick_sdk::{Millis, Symbol};
 use command::{PendingRequests, Step};
 use contradictions::Contradictions;
 use doubts::Doubts;
-use ending::{Ending, Phase};
+use ending::{Phase, StopState};
 use journal_state::{SaveOutcome, Urgency};
 use market_watch::{MarketWatch, StreamWatch};
 use orders::{AdoptionRequest, ExternalSignals};
@@ -87,7 +87,7 @@ pub struct Coordinator {
     reloading: Option<(ControlOrderId, ReloadTrigger)>,
     reloaded: Option<SettingsReload>,
     outside: ExternalSignals,
-    ending: Ending,
+    ending: StopState,
     rejected_rows: u64,
     venue: VenueWatch,
     streams: StreamWatch,
@@ -148,7 +148,7 @@ impl Coordinator {
             reloading: None,
             reloaded: None,
             outside: ExternalSignals::default(),
-            ending: Ending::new(&settings, until),
+            ending: StopState::new(&settings, until),
             rejected_rows: 0,
             venue: VenueWatch::default(),
             streams: StreamWatch::default(),
@@ -242,7 +242,7 @@ impl Coordinator {
         }
         self.stop_if_due(step);
         let under_way = self.pending_work();
-        if let Some(why) = self.ending.final_stop(under_way, step.now)
+        if let Some(why) = self.ending.final_stop_reason(under_way, step.now)
             && !self.awaits_last_wallet_reading(step)
         {
             return Self::finish(why, step);
@@ -258,7 +258,7 @@ impl Coordinator {
     fn run_due_jobs(&mut self, step: &mut Step<'_>) {
         while let Some((due, job)) = self.agenda.pop_due(step.now) {
             match job {
-                Job::Departure(intent) => self.send_held(intent, due, step),
+                Job::Departure(intent) => self.send_held_order(intent, due, step),
                 Job::Candles(series) => {
                     if self.market.request_candles(series, &mut self.events, step) {
                         self.requests.begin(RequestId::Candles(series));
@@ -304,7 +304,7 @@ impl Coordinator {
         let handled = self.session.handle(at, kind, step);
         self.audits.wallet.record_event_balance(handled.free, handled.released, step.now);
         // While a wallet difference is unconfirmed, the next reading may show that the limit does not apply.
-        if let Some(rule) = handled.final_rule.filter(|_| !self.audits.wallet.has_suspected_difference()) {
+        if let Some(rule) = handled.blocking_rule.filter(|_| !self.audits.wallet.has_suspected_difference()) {
             self.ending.record_limit(rule);
         }
         if let EventKind::OutsideSignal(signal) = &kind {
@@ -340,12 +340,12 @@ impl Coordinator {
     }
 
     fn mark_not_sent(&mut self, intent: IntentId, reason: &str, step: &mut Step<'_>) {
-        self.session.note_not_sent(intent, reason, false, step);
+        self.session.note_unsent_order(intent, reason, false, step);
         self.handle(step.now, EventKind::NotSent { intent }, step);
     }
 
     fn suspend(&mut self, error: JournalError, step: &mut Step<'_>) {
-        let unsent = self.session.journal.take_waiting();
+        let unsent = self.session.journal.take_waiting_trades();
         if self.session.journal.suspend(&error) {
             self.apply_control(Control::Suspend, step);
             step.alarm(format!("trading is suspended, because the journal cannot be written: {error}"));

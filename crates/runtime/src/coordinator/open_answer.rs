@@ -10,8 +10,8 @@ use candlewick_sdk::{ExpirationType, Millis};
 use std::collections::VecDeque;
 
 /// Tolerance for times that are truncated to seconds, and for requests that wait in the venue's queue.
-const SLACK: Millis = Millis::from_seconds(5);
-const SLACK_IF_UNMEASURED: Millis = Millis::from_seconds(300);
+const REQUEST_TIME_SLACK: Millis = Millis::from_seconds(5);
+const UNMEASURED_CLOCK_SLACK: Millis = Millis::from_seconds(300);
 const MAX_REQUEST_TIMES: usize = 16;
 
 /// Request times in the last accepted answers. They reveal a venue that always reports the same `requestTime`.
@@ -99,7 +99,7 @@ impl Coordinator {
         let known = self.request_times.find(requested);
         // The venue's clock set all three times, so they cannot differ by more than the request's duration.
         let took = (reply.received - reply.sent).max(Millis::ZERO);
-        let slack = SLACK + SLACK;
+        let slack = REQUEST_TIME_SLACK + REQUEST_TIME_SLACK;
         let apart = |(at, wait)| {
             let window = TimeWindow { requested: at, from: at - wait - took - slack, to: at + slack };
             (!window.contains(requested, Millis::ZERO)).then(|| requested - at)
@@ -107,7 +107,7 @@ impl Coordinator {
         let by = far((requested, Millis::ZERO));
         let Some(by) = by.or_else(|| others.into_iter().flatten().find_map(apart)) else {
             // Two orders that were sent at clearly different times cannot have the same request time.
-            let repeated = known.filter(|known| known.sent.abs_diff(sent) > SLACK)?;
+            let repeated = known.filter(|known| known.sent.abs_diff(sent) > REQUEST_TIME_SLACK)?;
             let by = requested - sent;
             return Some(if has_others {
                 TimeFault::Frozen { order: repeated.order }
@@ -119,7 +119,7 @@ impl Coordinator {
         Some(frozen.map_or(TimeFault::OtherTrade { by }, |known| TimeFault::Frozen { order: known.order }))
     }
 
-    pub(super) fn remove_frozen_time(
+    pub(super) fn remove_frozen_request_time(
         &mut self,
         intent: IntentId,
         (report, fault): (TradeReport, Option<TimeFault>),
@@ -146,7 +146,9 @@ impl Coordinator {
     }
 
     pub(super) fn clock_slack(&self) -> Millis {
-        self.skew.uncertainty().map_or(SLACK_IF_UNMEASURED, |known| known.max(MIN_CLOCK_UNCERTAINTY) + SLACK)
+        self.skew
+            .uncertainty()
+            .map_or(UNMEASURED_CLOCK_SLACK, |known| known.max(MIN_CLOCK_UNCERTAINTY) + REQUEST_TIME_SLACK)
     }
 
     fn window_by_local_clock(&self, sent: Millis, now: Millis) -> TimeWindow {
@@ -160,7 +162,11 @@ impl Coordinator {
 fn window_by_response_date(reply: &Reply<Box<TradeReport>>) -> Option<TimeWindow> {
     let date = reply.date?;
     let took = (reply.received - reply.sent).max(Millis::ZERO);
-    Some(TimeWindow { requested: date - took, from: date - took - SLACK, to: date + Millis::SECOND + SLACK })
+    Some(TimeWindow {
+        requested: date - took,
+        from: date - took - REQUEST_TIME_SLACK,
+        to: date + Millis::SECOND + REQUEST_TIME_SLACK,
+    })
 }
 
 pub(super) fn describe_time_distance(by: Millis) -> String {

@@ -10,7 +10,7 @@ use crate::adoption::check_report;
 use crate::control::{
     ControlAnswer, ControlOrder, Resolution, SignalBots, SignalOrder, SignalOutcome, SignalTally, SourceTally,
 };
-use crate::reload::{NewSettings, RunStanding};
+use crate::reload::{NewSettings, ReloadInput};
 use candlewick_broker::{BrokerError, TradeReport};
 use candlewick_engine::{
     BotId, Control, EventKind, IntentId, OutsideSignal, ReloadNote, ReloadTrigger, Rule, Session, SignalId,
@@ -71,7 +71,11 @@ impl Coordinator {
             }
             ControlOrder::Resolve { intent, resolution: Resolution::Adopt(venue_id), reason } => {
                 if self.session.terms(intent).is_some() {
-                    return self.request_named_trade(id, AdoptionRequest { intent, venue_id, reason }, step);
+                    return self.request_trade_to_adopt(
+                        id,
+                        AdoptionRequest { intent, venue_id, reason },
+                        step,
+                    );
                 }
                 ControlAnswer::Refused { problem: format!("unknown trade #{intent}") }
             }
@@ -94,12 +98,12 @@ impl Coordinator {
         self.save(Urgency::Now, step);
     }
 
-    fn request_named_trade(&mut self, id: ControlOrderId, claim: AdoptionRequest, step: &mut Step<'_>) {
-        self.request(ReadRequest::NamedTrade(id, claim.intent, claim.venue_id.as_str().to_owned()), step);
+    fn request_trade_to_adopt(&mut self, id: ControlOrderId, claim: AdoptionRequest, step: &mut Step<'_>) {
+        self.request(ReadRequest::TradeToAdopt(id, claim.intent, claim.venue_id.as_str().to_owned()), step);
         self.claims.insert(id, claim);
     }
 
-    pub(super) fn on_named_trade(
+    pub(super) fn on_trade_to_adopt(
         &mut self,
         id: ControlOrderId,
         answer: Result<TradeReport, BrokerError>,
@@ -164,9 +168,9 @@ impl Coordinator {
         }
         self.reloading = Some((id, by));
         let forgotten = self.session.forgotten.total;
-        let standing = RunStanding {
+        let standing = ReloadInput {
             forgotten_trades: forgotten,
-            ..RunStanding::new(self.session.session(), self.session.book())
+            ..ReloadInput::new(self.session.session(), self.session.book())
         };
         self.request(ReadRequest::Settings(Box::new(standing)), step);
         Ok(())

@@ -8,7 +8,7 @@ use super::trade_watch::{OpenTrade, WatchState};
 use crate::audit::{ExpectedTerms, TermsCheck, check_terms};
 use crate::connect::without_rounding_noise;
 use crate::control::describe_time;
-use candlewick_broker::{Reported, TradeListing, TradeOrder, TradeReport};
+use candlewick_broker::{ReportedValue, TradeListing, TradeOrder, TradeReport};
 use candlewick_engine::{IntentId, OpenedTrade, OrderTerms, SymbolId, VenueId, VenueSymbol, VenueTerms};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Expiry, Millis, MoneyScale, Outcome, Price, Symbol};
@@ -31,16 +31,16 @@ impl Coordinator {
             self.with_plausible_times(intent, with_rounded_amount(report, self.session.scale()), step);
         let (report, impossible) = remove_impossible_payout(intent, report, self.settings.max_payout_percent);
         if let Some(reason) = impossible {
-            self.halt_on_oddity(reason, step);
+            self.halt_on_implausible_data(reason, step);
         }
         self.check_funding(intent, &report, step);
         report
     }
 
     /// Halts the run because of implausible data. If the run is already halted, raises an alarm instead.
-    pub(super) fn halt_on_oddity(&mut self, text: String, step: &mut Step<'_>) {
+    pub(super) fn halt_on_implausible_data(&mut self, text: String, step: &mut Step<'_>) {
         let is_halted = self.session.halt_reason().is_some();
-        match (self.doubts.is_new_oddity(&text, is_halted), is_halted) {
+        match (self.doubts.is_new_implausible_data(&text, is_halted), is_halted) {
             (true, true) => self.session.alarm(text, step),
             (true, false) => self.halt(text, step),
             (false, _) => {}
@@ -55,14 +55,14 @@ impl Coordinator {
     ) -> TradeReport {
         let Some(terms) = self.session.terms(intent) else { return report };
         let (report, impossible) = remove_impossible_times(&terms, report, step.now);
-        if let Some(text) = impossible.filter(|text| self.doubts.is_new_odd_time(&report.id, text)) {
+        if let Some(text) = impossible.filter(|text| self.doubts.is_new_implausible_time(&report.id, text)) {
             self.session.alarm(text, step);
         }
-        self.with_limited_close(&terms, report, step)
+        self.cap_close_time(&terms, report, step)
     }
 
     /// Caps an implausibly late close time and raises an alarm, so that a wrong venue clock cannot prolong the run.
-    fn with_limited_close(
+    fn cap_close_time(
         &mut self,
         terms: &OrderTerms,
         report: TradeReport,
@@ -79,7 +79,7 @@ impl Coordinator {
             "trade #{intent} ({}) has a close time {late} s after the expiry. The result is requested at the expiry",
             report.id
         );
-        if self.doubts.is_new_odd_time(&format!("{}:close", report.id), &text) {
+        if self.doubts.is_new_implausible_time(&format!("{}:close", report.id), &text) {
             self.session.alarm(text, step);
         }
         TradeReport { close_time: Some(latest), ..report }
@@ -102,7 +102,7 @@ impl Coordinator {
         let ordered = terms.map(|terms| self.session.to_trade_order(&terms));
         let known = self.session.book().original_order(intent).and_then(|departure| departure.symbol);
         let known = known.or(ordered.as_ref().map(|order| VenueSymbol::truncated(order.symbol.as_str())));
-        let direction = report.direction.as_ref().and_then(Reported::known).copied();
+        let direction = report.direction.as_ref().and_then(ReportedValue::value).copied();
         let tracked = OpenTrade {
             venue_id: report.id.clone(),
             stake,
@@ -124,7 +124,7 @@ impl Coordinator {
         changed_terms(report, &terms, (self.session.ordered_symbol(&terms), known), self.session.scale())
     }
 
-    pub(super) fn to_opened(&self, intent: IntentId, report: &TradeReport) -> OpenedTrade {
+    pub(super) fn to_opened_trade(&self, intent: IntentId, report: &TradeReport) -> OpenedTrade {
         let agreed = self.trades.find(intent).and_then(|trade| trade.payout);
         OpenedTrade {
             intent,
@@ -220,7 +220,7 @@ pub fn changed_terms(
         Some(found) => Some(VenueSymbol::truncated(found)),
         None => known,
     };
-    let direction = report.direction.as_ref().and_then(Reported::known).copied();
+    let direction = report.direction.as_ref().and_then(ReportedValue::value).copied();
     let stake = reported_stake(report).and_then(|amount| scale.convert_rounded(amount).ok());
     let taken = VenueTerms {
         symbol,
@@ -240,13 +240,13 @@ impl Coordinator {
             describe_charge("commission", report.payment.commission, scale),
         ];
         for oddity in oddities.into_iter().flatten() {
-            self.halt_on_oddity(format!("trade #{intent} {oddity}"), step);
+            self.halt_on_implausible_data(format!("trade #{intent} {oddity}"), step);
         }
         let bonus = report.payment.bonus;
         if !bonus.is_zero() {
             let text =
                 format!("trade #{intent}: a bonus wallet paid {} of the stake", format_amount(bonus, scale));
-            if self.doubts.is_new_oddity(&text, true) {
+            if self.doubts.is_new_implausible_data(&text, true) {
                 step.warn(text);
             }
         }
@@ -296,7 +296,7 @@ impl Coordinator {
         if let TermsCheck::Other { reason } = terms
             && self.session.halt_reason() != Some(&reason)
         {
-            self.halt_on_oddity(reason, step);
+            self.halt_on_implausible_data(reason, step);
         }
     }
 

@@ -7,7 +7,7 @@ use super::journal_state::JournalState;
 use super::wallet_watch::has_changed_since;
 use crate::audit::BookedResult;
 use crate::notice::{Evidence, Funds};
-use crate::overview::{BotTallies, MAX_SETTLED_SHOWN};
+use crate::overview::{BotTallies, MAX_SETTLED_TRADES};
 use crate::past::EvictedIntents;
 use crate::resolver::MAX_LIST_LAG;
 use crate::{Notice, RuntimeSettings};
@@ -30,8 +30,8 @@ pub(crate) struct RecordedSession {
     pub(crate) halt: Option<Halt>,
     actions: Vec<Action>,
     began: Option<Millis>,
-    pub(crate) candles: u64,
-    pub(crate) other_events: u64,
+    pub(crate) candle_count: u64,
+    pub(crate) non_candle_events: u64,
     pub(crate) tallies: BotTallies,
     expiring: BTreeMap<IntentId, Millis>,
     pub(crate) forgotten: EvictionCounts,
@@ -54,7 +54,7 @@ pub(crate) struct ForgottenIntent {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EventEffects {
     /// Rule that rejected a signal, and that will reject all later signals until the operator intervenes.
-    pub(crate) final_rule: Option<Rule>,
+    pub(crate) blocking_rule: Option<Rule>,
     pub(crate) free: Money,
     /// Total stake that this event returned to the free balance, because its intents opened no trade.
     pub(crate) released: Money,
@@ -80,8 +80,8 @@ impl RecordedSession {
             halt,
             actions: Vec::with_capacity(64),
             began: None,
-            candles: 0,
-            other_events: 0,
+            candle_count: 0,
+            non_candle_events: 0,
             expiring: BTreeMap::new(),
             forgotten: EvictionCounts { total: old.count, ..EvictionCounts::default() },
         }
@@ -111,8 +111,8 @@ impl RecordedSession {
         let event = Event { at, received: step.now, kind };
         self.began = self.began.or(Some(step.now));
         let is_candle = matches!(kind, EventKind::Candle { .. });
-        self.candles += u64::from(is_candle && !self.is_warm_up(at, &kind));
-        self.other_events += u64::from(!is_candle);
+        self.candle_count += u64::from(is_candle && !self.is_warm_up(at, &kind));
+        self.non_candle_events += u64::from(!is_candle);
         self.journal.record(Entry::Event(&event), step);
         let mut actions = std::mem::take(&mut self.actions);
         let about = kind.intent();
@@ -128,7 +128,7 @@ impl RecordedSession {
         let ledger = self.session.ledger();
         let (funds, intent) = (Funds::from_ledger(ledger), about.and_then(|id| self.book.row(id)).copied());
         let mut handled =
-            EventEffects { final_rule: None, free: ledger.free_balance(), released, decision: None };
+            EventEffects { blocking_rule: None, free: ledger.free_balance(), released, decision: None };
         let notice = Notice::Handled { event, actions: actions.clone(), funds, intent, before };
         step.commands.push(Command::Notify(notice));
         if let (EventKind::Settled(_) | EventKind::SettledByPerson { .. }, Some(row)) = (&kind, intent) {
@@ -152,7 +152,7 @@ impl RecordedSession {
                     let may_pass =
                         refused.rule == Rule::MaxDrawdown && self.session.gives_up_ladder(refused.bot);
                     if refused.rule.ends_run() && !may_pass && !funds.open_stakes.is_positive() {
-                        handled.final_rule = handled.final_rule.or(Some(refused.rule));
+                        handled.blocking_rule = handled.blocking_rule.or(Some(refused.rule));
                     }
                 }
                 Action::DayOpened { .. } | Action::Verdict(_) => {}
@@ -259,7 +259,7 @@ impl RecordedSession {
             return Vec::new();
         }
         let (book, seconds) = (&self.book, self.session.second_trades());
-        let shown = book.rows().iter().rev().filter(|row| row.settled_at.is_some()).take(MAX_SETTLED_SHOWN);
+        let shown = book.rows().iter().rev().filter(|row| row.settled_at.is_some()).take(MAX_SETTLED_TRADES);
         let first_shown = shown.last().map(|row| row.approved.intent());
         let last = book.rows().last().map(|row| row.approved.intent());
         let old_of = |row: &IntentRow| {
@@ -340,7 +340,7 @@ impl Coordinator {
         let least = min_retention(&self.settings, &self.doubts);
         let (trades, doubts, slack) = (&self.trades, &self.doubts, least);
         // Trades since the last matching wallet reading may explain a difference, so they are retained.
-        let explained_until = self.audits.wallet.explained_until;
+        let explained_until = self.audits.wallet.shown_until;
         let may_explain = |row: &IntentRow| explained_until.is_some_and(|at| has_changed_since(row, at));
         let is_kept = |session: &RecordedSession, row: &IntentRow| {
             let is_searched =
@@ -360,5 +360,7 @@ fn retention(settings: &RuntimeSettings, doubts: &Doubts) -> Option<Millis> {
 }
 
 fn min_retention(settings: &RuntimeSettings, doubts: &Doubts) -> Millis {
-    settings.least_remembered.unwrap_or(doubts.resolver.lag.allowance().max(MAX_LIST_LAG) + RETENTION_SLACK)
+    settings
+        .min_retention_override
+        .unwrap_or(doubts.resolver.lag.allowance().max(MAX_LIST_LAG) + RETENTION_SLACK)
 }

@@ -42,7 +42,7 @@ impl Coordinator {
             IntentState::InDoubt => self.doubts.restore(&self.session, &terms, now),
             IntentState::NotOpened => {
                 if now - terms.decision_time() < Millis::DAY {
-                    self.doubts.recall_not_opened(&self.session, &terms, now);
+                    self.doubts.restore_late_search(&self.session, &terms, now);
                 }
             }
             IntentState::Open => match self.session.book().venue_id(row) {
@@ -93,7 +93,7 @@ impl Coordinator {
     /// Removes implausible times from a listed trade. The other fields may still identify the trade.
     fn with_possible_times(&mut self, row: TradeReport, odd: &mut usize, step: &mut Step<'_>) -> TradeReport {
         let (row, impossible) = remove_times_outside(row, Millis::ZERO, step.now + MAX_TIME_AHEAD);
-        if let Some(at) = impossible.filter(|_| self.doubts.is_new_odd_trade(&row.id)) {
+        if let Some(at) = impossible.filter(|_| self.doubts.is_new_implausible_trade(&row.id)) {
             *odd += 1;
             if *odd <= MAX_NAMED_TRADES {
                 let (id, at) = (&row.id, describe_time(at));
@@ -108,12 +108,12 @@ impl Coordinator {
         let Some(listing) = self.doubts.listing.take() else { return };
         let (now, is_whole) = (step.now, listing.is_complete && listing.end_error.is_none());
         self.audit_results(&listing, step);
-        self.check_unproven_ends(&listing, step);
+        self.check_unconfirmed_ends(&listing, step);
         self.audit_listed_terms(&listing, step);
         self.report_missing_trades(&listing, step);
         self.check_other_accounts(&listing, step);
         let wallet = reply.and_then(|reply| self.wallet_amount(reply, step));
-        let opening: Vec<IntentId> = self.requests.unanswered_opens().collect();
+        let opening: Vec<IntentId> = self.requests.pending_open_intents().collect();
         let has_stood = self.audits.wallet.is_ledger_stable(now, self.doubts.resolver.lag.allowance());
         let known = (opening.as_slice(), self.clock_uncertainty(), has_stood);
         let mut unexplained = Vec::new();
@@ -121,7 +121,7 @@ impl Coordinator {
             match resolution {
                 Resolution::Unexplained { report } => unexplained.push(*report),
                 Resolution::Reinstate { intents, report } => {
-                    self.on_trade_of_refused(&intents, &report, wallet, step);
+                    self.reinstate_refused_orders(&intents, &report, wallet, step);
                 }
                 resolution => self.apply_resolution(resolution, step),
             }
@@ -184,13 +184,13 @@ impl Coordinator {
 
     fn adopt(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
         if let Some(row) = self.session.book().row(intent) {
-            self.audits.wallet.postpone(-row.approved.stake(), step.now);
+            self.audits.wallet.postpone_change(-row.approved.stake(), step.now);
         }
         let report = &self.remove_implausible_fields(intent, report.clone(), step);
         self.audit_terms(intent, report, step);
         self.audit_payout(intent, report.payout, step);
         self.begin_tracking(intent, report, step.now);
-        let kind = EventKind::Adopted(self.to_opened(intent, report));
+        let kind = EventKind::Adopted(self.to_opened_trade(intent, report));
         self.events.add(step.now, EventRank::Answer(intent), kind);
     }
 
@@ -239,7 +239,7 @@ impl Coordinator {
     }
 
     /// Puts declined or unsent orders back in doubt if a listed trade matches them, but not an accepted order.
-    fn on_trade_of_refused(
+    fn reinstate_refused_orders(
         &mut self,
         intents: &[IntentId],
         report: &TradeReport,
@@ -274,7 +274,7 @@ impl Coordinator {
         for row in &refused {
             self.reinstate(row, step);
         }
-        self.halt_on_oddity(text, step);
+        self.halt_on_implausible_data(text, step);
     }
 
     fn reinstate_if_refused(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {

@@ -27,7 +27,8 @@ pub(crate) struct ReportedState {
 
 impl Coordinator {
     fn phase_and_reason(&self) -> (Phase, Option<Cow<'_, str>>) {
-        let (halted, suspended) = (self.session.halt_reason(), self.session.journal.suspended.as_ref());
+        let (halted, suspended) =
+            (self.session.halt_reason(), self.session.journal.suspension_reason.as_ref());
         let phase = if self.ending.is_stopping() {
             Phase::Stopping
         } else if halted.is_some() {
@@ -66,7 +67,7 @@ impl Coordinator {
             audits: self.audits.tallies(),
             heard: self.last_venue_response(),
             apis: self.venue_health(now),
-            troubles: self.troubles(now),
+            troubles: self.problems(now),
             reloaded: self.reloaded.clone().map(Box::new),
             stale_after_s: self.settings.stale_after_s,
             signals: self.outside.tally(),
@@ -111,7 +112,7 @@ impl Coordinator {
     }
 
     fn publish_blockages(&mut self, step: &mut Step<'_>) {
-        let looked = Some((self.session.other_events, step.now.floor_to(Millis::MINUTE)));
+        let looked = Some((self.session.non_candle_events, step.now.floor_to(Millis::MINUTE)));
         if looked == self.last_reported.looked {
             return;
         }
@@ -174,7 +175,7 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn stake_troubles(&self, now: Millis) -> Vec<String> {
+    pub(super) fn stake_problems(&self, now: Millis) -> Vec<String> {
         let session = self.session.session();
         let describe = |trouble: StakeViolation| {
             let name = session.bot_names().get(trouble.bot.index()).map_or("", String::as_str);

@@ -3,10 +3,10 @@
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
-use super::cancellations::UnprovenEnd;
+use super::cancellations::UnconfirmedEnd;
 use super::command::Step;
 use crate::audit::{BookedResult, ResultSource};
-use candlewick_broker::{Reported, TradeListing, TradeReport};
+use candlewick_broker::{ReportedValue, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, TradeSettlement, VenueSymbol};
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Outcome, Payout};
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ pub(crate) struct OpenTrade {
 pub(crate) struct WatchState {
     asked: usize,
     pub(super) absence: Option<Absence>,
-    pub(super) unproven_end: Option<UnprovenEnd>,
+    pub(super) unconfirmed_end: Option<UnconfirmedEnd>,
     is_reported: bool,
 }
 
@@ -135,7 +135,7 @@ impl OpenTrade {
 
     /// Describes the first contradiction between a record and the known trade. Missing fields are ignored.
     fn describe_mismatch(&self, report: &TradeReport) -> Option<String> {
-        let direction = report.direction.as_ref().and_then(Reported::known);
+        let direction = report.direction.as_ref().and_then(ReportedValue::value);
         // The symbol is truncated here, because the journal contains the truncated symbol.
         let symbol = report.symbol.as_deref().map(VenueSymbol::truncated);
         if report.id != self.venue_id {

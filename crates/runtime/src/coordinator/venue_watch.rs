@@ -106,7 +106,7 @@ impl Coordinator {
     }
 
     pub(super) fn resume_trading_if_allowed(&mut self, step: &mut Step<'_>) {
-        let is_journalled = self.session.journal.suspended.is_none();
+        let is_journalled = self.session.journal.suspension_reason.is_none();
         let may_open = is_journalled && self.token_refused.is_none() && !self.venue.is_account_restricted();
         if may_open && !self.ending.is_stopping() {
             self.apply_control(Control::Continue, step);
@@ -144,7 +144,7 @@ impl Coordinator {
         self.venue.health(api).is_silent(now)
     }
 
-    pub(super) fn troubles(&self, now: Millis) -> Vec<String> {
+    pub(super) fn problems(&self, now: Millis) -> Vec<String> {
         let user = &self.venue.restrictions;
         let user = (!user.is_empty()).then(|| format!("the account is {}", user.join(", ")));
         let is_below_zero = self.audits.wallet.state == WalletState::BelowZero;
@@ -158,12 +158,12 @@ impl Coordinator {
             .chain(user)
             .chain(self.describe_missing_wallet())
             .chain(wallet)
-            .chain(self.wallet_troubles())
+            .chain(self.wallet_problems())
             .chain(missing)
-            .chain(self.foreign_trade_trouble(now))
-            .chain(self.stream_trouble())
-            .chain(self.stake_troubles(now))
-            .chain(self.settings.shortage.clone())
+            .chain(self.foreign_trade_problem(now))
+            .chain(self.stream_problem())
+            .chain(self.stake_problems(now))
+            .chain(self.settings.rate_limit_warning.clone())
             .collect()
     }
 }
@@ -180,7 +180,7 @@ const fn is_successful(answer: &Answer) -> bool {
         Answer::Candles(_, answer) => answer.is_ok(),
         Answer::Price(_, _, answer) | Answer::SettlementPrice(answer) => answer.is_ok(),
         Answer::Subscription(_, answer) => answer.is_ok(),
-        Answer::Trade(_, answer) | Answer::NamedTrade(_, answer) => answer.is_ok(),
+        Answer::Trade(_, answer) | Answer::TradeToAdopt(_, answer) => answer.is_ok(),
         Answer::Trades(listing) => listing.end_error.is_none(),
         Answer::BalancesAfterTrades(answer) | Answer::Balances(answer) => answer.is_ok(),
         Answer::User(answer) => answer.is_ok(),

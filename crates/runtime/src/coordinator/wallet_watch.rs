@@ -5,8 +5,8 @@ use super::agenda::{EventRank, Job};
 use super::command::{ReadRequest, RequestId, Step};
 use super::ending::WalletDifference;
 use crate::audit::{
-    Audit, BonusWallets, CONFIRMATION_INTERVAL, Finding, InFlightMoney, NameCheck, Reading, ReadingOutcome,
-    WalletState, magnitude,
+    Audit, BonusWallets, CONFIRMATION_INTERVAL, Finding, InFlightMoney, NameCheck, ReadingOutcome,
+    WalletReading, WalletState, magnitude,
 };
 use candlewick_broker::{Account, Balances, BrokerError, Reply};
 use candlewick_engine::{Control, EventKind, IntentRow, IntentState};
@@ -141,7 +141,7 @@ impl Coordinator {
         if self.audits.wallet.set_state(state) {
             let account = self.session.account;
             let text = match amount {
-                None => describe_no_wallet(account),
+                None => missing_wallet_message(account),
                 Some(amount) => {
                     format!("the {account} wallet holds {}", self.session.scale().to_decimal(amount))
                 }
@@ -152,7 +152,7 @@ impl Coordinator {
 
     pub(super) fn describe_missing_wallet(&self) -> Option<String> {
         let is_missing = self.audits.wallet.state == WalletState::Missing && self.settings.wallet_every_s > 0;
-        is_missing.then(|| describe_no_wallet(self.session.account))
+        is_missing.then(|| missing_wallet_message(self.session.account))
     }
 
     pub(super) fn describe_unread_wallet(&self) -> Option<String> {
@@ -188,14 +188,14 @@ impl Coordinator {
             LastReading::Until(end) => now + LAST_READING_DELAY >= end,
             LastReading::NotBegun | LastReading::Done => false,
         };
-        let reading = Reading {
+        let reading = WalletReading {
             wallet: read.wallet,
             bonus: read.bonus,
             free: self.session.ledger().free_balance(),
             in_flight: &under_way,
             sent: read.sent,
             lag,
-            patience,
+            grace_period: patience,
             is_last,
         };
         let is_new = !self.audits.wallet.has_suspected_difference();
@@ -294,14 +294,14 @@ impl Coordinator {
             unknown += largest + largest;
         }
         let percent = 100 + i64::from(self.settings.max_payout_percent);
-        money.unknown = Money::from_minor(unknown.minor().saturating_mul(percent) / 100);
+        money.max_unknown_returns = Money::from_minor(unknown.minor().saturating_mul(percent) / 100);
         money
     }
 
     pub(super) fn awaits_last_wallet_reading(&mut self, step: &mut Step<'_>) -> bool {
         match self.wallet.ending {
             LastReading::Done => false,
-            LastReading::Until(end) if step.now >= end && !self.requests.has(RequestId::Balances) => {
+            LastReading::Until(end) if step.now >= end && !self.requests.contains(RequestId::Balances) => {
                 self.wallet.ending = LastReading::Done;
                 false
             }
@@ -315,7 +315,7 @@ impl Coordinator {
                 let patience =
                     (self.audits.wallet.lag(setting) + LAST_READING_DELAY * 2).min(LAST_READING_TIMEOUT);
                 self.wallet.ending = LastReading::Until(step.now + patience);
-                if !self.requests.has(RequestId::Balances) {
+                if !self.requests.contains(RequestId::Balances) {
                     self.request(ReadRequest::Balances, step);
                 }
                 true
@@ -337,7 +337,7 @@ impl Coordinator {
     }
 }
 
-fn describe_no_wallet(account: Account) -> String {
+fn missing_wallet_message(account: Account) -> String {
     format!("the venue shows no {account} wallet: its balance is unknown")
 }
 
@@ -438,7 +438,7 @@ impl Coordinator {
     }
 
     fn guess_cause(&self, difference: Money) -> Option<String> {
-        let since = self.audits.wallet.explained_until?;
+        let since = self.audits.wallet.shown_until?;
         let rows = || self.session.book().rows().iter();
         let settled = |outcomes: &'static [Outcome]| {
             let is_one = move |row: &&IntentRow| {
@@ -527,7 +527,7 @@ impl Coordinator {
         self.record_difference(self.audits.wallet.confirmed, step);
     }
 
-    pub(super) fn wallet_troubles(&self) -> impl Iterator<Item = String> {
+    pub(super) fn wallet_problems(&self) -> impl Iterator<Item = String> {
         let difference = self.audits.wallet.confirmed;
         let difference = (difference != Money::ZERO).then(|| self.describe_difference(difference));
         difference.into_iter().chain(self.wallet.other.clone())

@@ -56,7 +56,10 @@ impl WarmUp {
         let length = series.interval.length();
         let start = self.began.floor_to(length) - length * *bars;
         let (symbol, interval) = (series.symbol, series.interval);
-        step.ask(ReadRequest::Candles(*id, CandleQuery { symbol, interval, start, end: self.began }));
+        step.push_request(ReadRequest::Candles(
+            *id,
+            CandleQuery { symbol, interval, start, end: self.began },
+        ));
         Some(*id)
     }
 

@@ -157,7 +157,7 @@ impl Follower {
     }
 
     /// Unsubscribes and returns the number of unread events. The run's final event is not counted.
-    pub fn leave(mut self) -> u64 {
+    pub fn unsubscribe(mut self) -> u64 {
         let mut rest = 0;
         loop {
             match self.lines.try_recv() {

@@ -31,7 +31,7 @@ pub async fn compact_journal(
         let holder = Holder::current_process("candlewick journal compact");
         project_journal(copy.url(), &holder, Projection::CatchUp).await?;
     }
-    let made = (copy.compaction, copy.verified);
+    let made = (copy.compaction, copy.verification);
     copy.publish()?;
     Ok(made)
 }
@@ -43,7 +43,7 @@ async fn dump_state(reader: &mut Reader, settings: &SessionSettings) -> Result<V
     for row in past.book.rows() {
         all.push(serde_json::to_string(&past.book.stored_row(row.approved.intent())).map_err(unreadable)?);
     }
-    all.push(format!("{:?} {:?} {:?}", past.sent, past.doubted, past.book.unlisted_counts()));
+    all.push(format!("{:?} {:?} {:?}", past.sent, past.in_doubt_since, past.book.stored_counts()));
     all.push(format!("{:?} {:?} {:?}", past.unexplained, past.second_trades, past.alarms));
     all.push(format!("{:?} {:?} {:?} {:?}", past.findings, past.is_halted, past.runs, past.began));
     Ok(all)
@@ -57,7 +57,7 @@ pub enum Projection {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProjectionResult {
-    pub up_to: Head,
+    pub last_entry: Head,
     pub intents: u64,
 }
 
@@ -82,12 +82,12 @@ async fn project(reader: &mut Reader, store: &mut Store, projection: Projection)
         last_settings(reader).await?.ok_or_else(|| unreadable_entry(0, "the journal has no run yet"))?;
     let (_, past, _) = JournalFold::read(reader, &settings, 0).await?.into_parts();
     let mut projector = match projection {
-        Projection::CatchUp => Projector::starting_after(store.head()),
-        Projection::Rebuild => Projector::rebuilding(store.head()),
+        Projection::CatchUp => Projector::from_head(store.head()),
+        Projection::Rebuild => Projector::for_rebuild(store.head()),
     };
     loop {
-        if let ProjectionProgress::Complete(up_to) = projector.write_piece(store, &past).await? {
-            return Ok(ProjectionResult { up_to, intents: past.last_intent() });
+        if let ProjectionProgress::Complete(up_to) = projector.write_batch(store, &past).await? {
+            return Ok(ProjectionResult { last_entry: up_to, intents: past.last_intent() });
         }
     }
 }

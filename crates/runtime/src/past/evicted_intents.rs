@@ -3,7 +3,7 @@
 use super::snapshot::StoredIntent;
 use crate::error::Result;
 use crate::min_retention_override;
-use crate::overview::{BotTallies, MAX_SETTLED_SHOWN};
+use crate::overview::{BotTallies, MAX_SETTLED_TRADES};
 use crate::resolver::{ClaimedTrades, hash_id, latest_close};
 use candlewick_engine::{BotId, EdgeRow, IntentId, IntentRow, IntentState, SymbolId};
 use candlewick_journal::Reader;
@@ -21,7 +21,7 @@ pub struct OldTrade {
     /// Time of the settlement event, outcome and profit. `None` if the trade is not settled.
     pub settled: Option<(Millis, Outcome, Money)>,
     pub edge: EdgeRow,
-    pub is_by_operator: bool,
+    pub is_settled_by_operator: bool,
     venue: Option<u64>,
 }
 
@@ -171,7 +171,7 @@ impl EvictionFilter {
     fn is_old(&self, intent: &StoredIntent) -> bool {
         let row = intent.row();
         let ended = row.settled_at.or(row.answered_at).filter(|_| row.is_finished());
-        let is_shown = row.settled_at.is_some() && self.shown < MAX_SETTLED_SHOWN;
+        let is_shown = row.settled_at.is_some() && self.shown < MAX_SETTLED_TRADES;
         let is_near = |ended| self.windows.iter().any(|window| window.is_near(intent, ended));
         ended.is_some_and(|ended| ended < self.until && !is_near(ended)) && !is_shown
     }
@@ -184,7 +184,7 @@ impl EvictionFilter {
             self.old.payouts.entry(row.approved.symbol()).or_insert(payout);
         }
         if let (Some(id), Some(ended)) = (intent.kept.venue_id(), row.settled_at.or(row.answered_at)) {
-            self.old.claimed.prepend_old(id.as_str(), ended);
+            self.old.claimed.prepend_old_trade(id.as_str(), ended);
         }
     }
 
@@ -193,7 +193,7 @@ impl EvictionFilter {
         let most = usize::try_from(row.approved.intent().number()).unwrap_or(0);
         match self.kept {
             RetainedDetail::Nothing => {}
-            RetainedDetail::Rows => push_reserving(&mut self.old.rows, *row, most),
+            RetainedDetail::Rows => push_with_capacity(&mut self.old.rows, *row, most),
             RetainedDetail::Trades => {
                 let ended = row.settled_at.zip(row.outcome).filter(|_| row.state == IntentState::Settled);
                 let trade = OldTrade {
@@ -201,10 +201,10 @@ impl EvictionFilter {
                     bot: row.approved.bot(),
                     settled: ended.map(|(at, outcome)| (at, outcome, row.profit)),
                     edge: EdgeRow::from_row(row),
-                    is_by_operator: intent.kept.is_settled_by_operator(),
+                    is_settled_by_operator: intent.kept.is_settled_by_operator(),
                     venue: intent.kept.venue_id().map(|id| hash_id(id.as_str())),
                 };
-                push_reserving(&mut self.old.trades, trade, most);
+                push_with_capacity(&mut self.old.trades, trade, most);
                 self.old.bots.extend(intent.decided.map(|decided| (decided.run, decided.bot)));
             }
         }
@@ -218,7 +218,7 @@ impl EvictionFilter {
     }
 }
 
-fn push_reserving<T>(list: &mut Vec<T>, one: T, most: usize) {
+fn push_with_capacity<T>(list: &mut Vec<T>, one: T, most: usize) {
     if list.is_empty() {
         list.reserve_exact(most.min(MAX_RESERVED_CAPACITY));
     }

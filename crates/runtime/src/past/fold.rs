@@ -1,7 +1,7 @@
 //! Folds a journal into a run's state, starting at the first entry or the last snapshot. Also creates the snapshots.
 
 use super::evicted_intents::{EvictionPolicy, RetainedDetail};
-use super::pieces::{Flaw, PreviousSettings, RestoredFold, SnapshotReader};
+use super::pieces::{PreviousSettings, RestoredFold, SnapshotProblem, SnapshotReader};
 use super::snapshot::{Fingerprints, INTENTS_PER_PART, WrittenParts, parse_fingerprint};
 use super::{OldTrade, RecoveredState};
 use crate::error::Result;
@@ -20,7 +20,7 @@ const PAGE_LINES: u32 = 5_000;
 /// State that a run with the given settings restores from a journal.
 pub struct JournalFold {
     session: Session,
-    past: RecoveredState,
+    recovered: RecoveredState,
     decoder: Option<JournalDecoder>,
     fingerprint: String,
     written: WrittenParts,
@@ -48,7 +48,7 @@ impl JournalFold {
             .map_err(|error| EngineError::Setting { key: "bots".to_owned(), problem: error.to_string() })?;
         let restored = RestoredFold {
             session: Session::without_strategies(settings)?,
-            past: RecoveredState::default(),
+            recovered: RecoveredState::default(),
             decoder: None,
             written: WrittenParts::default(),
         };
@@ -108,7 +108,7 @@ impl JournalFold {
         let from_snapshot = Self::from_last_snapshot(reader, settings, policy, every);
         let notice = match Box::pin(from_snapshot).await? {
             Ok(Some(mut fold)) => {
-                fold.past.find_halt(reader).await?;
+                fold.recovered.find_halt(reader).await?;
                 return Ok(fold);
             }
             Ok(None) => None,
@@ -121,7 +121,7 @@ impl JournalFold {
         fold.notice = notice;
         let total = reader.head().await?.seq;
         let mut tell = |notice: Option<&String>, done: u64| {
-            watch(FullReadProgress { why: notice.map(String::as_str), done, total: total.max(done) });
+            watch(FullReadProgress { reason: notice.map(String::as_str), done, total: total.max(done) });
         };
         let mut walk = reader.walk(PAGE_LINES).await?;
         loop {
@@ -140,7 +140,7 @@ impl JournalFold {
         let from_snapshot = Self::from_last_snapshot(reader, settings, policy, 0);
         let mut fold = Box::pin(from_snapshot).await?.unwrap_or(None);
         if let Some(fold) = &mut fold {
-            fold.past.find_halt(reader).await?;
+            fold.recovered.find_halt(reader).await?;
         }
         Ok(fold)
     }
@@ -150,10 +150,10 @@ impl JournalFold {
         settings: &SessionSettings,
         policy: Option<EvictionPolicy>,
         every: u64,
-    ) -> Result<Result<Option<Self>, (u64, Flaw)>> {
+    ) -> Result<Result<Option<Self>, (u64, SnapshotProblem)>> {
         let fingerprints = Fingerprints::new(settings)?;
         let Some(last) = reader.last_snapshot().await? else { return Ok(Ok(None)) };
-        let unusable = |why: Flaw| Ok(Err((last.seq, why)));
+        let unusable = |why: SnapshotProblem| Ok(Err((last.seq, why)));
         let before =
             match parse_fingerprint(&last.line.body).filter(|settings| !fingerprints.matches(settings)) {
                 Some(settings) => Some(PreviousSettings::load(reader, &last, &settings).await?),
@@ -173,7 +173,7 @@ impl JournalFold {
             }
         }
         let mut fold = match pieces.restore() {
-            Ok(restored) => Self::from_restored(restored, (fingerprints.own.clone(), every), last.seq),
+            Ok(restored) => Self::from_restored(restored, (fingerprints.current.clone(), every), last.seq),
             Err(why) => return unusable(why),
         };
         let mut walk = match reader.walk_after(last.head(), PAGE_LINES).await {
@@ -190,7 +190,7 @@ impl JournalFold {
                 return Ok(Ok(Some(fold)));
             }
             lines.iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
-            if fold.past.lacks_settlement {
+            if fold.recovered.lacks_settlement {
                 return unusable("a trade was settled before the snapshot and corrected after it".to_owned());
             }
         }
@@ -214,7 +214,7 @@ impl JournalFold {
                 None => None,
             };
         }
-        Ok(Self::from_restored(pieces.restore()?, (fingerprints.own.clone(), every), last.seq))
+        Ok(Self::from_restored(pieces.restore()?, (fingerprints.current.clone(), every), last.seq))
     }
 
     #[must_use]
@@ -224,10 +224,10 @@ impl JournalFold {
     }
 
     fn from_restored(restored: RestoredFold, (fingerprint, every): (String, u64), last: u64) -> Self {
-        let RestoredFold { session, past, decoder, written } = restored;
+        let RestoredFold { session, recovered, decoder, written } = restored;
         Self {
             session,
-            past,
+            recovered,
             decoder,
             fingerprint,
             before: written.clone(),
@@ -253,15 +253,15 @@ impl JournalFold {
 
     /// Returns whether the settlement of a corrected trade was not folded. If so, the whole journal must be folded.
     pub const fn lacks_settlement(&self) -> bool {
-        self.past.lacks_settlement
+        self.recovered.lacks_settlement
     }
 
-    pub const fn past(&self) -> &RecoveredState {
-        &self.past
+    pub const fn recovered(&self) -> &RecoveredState {
+        &self.recovered
     }
 
     pub fn into_parts(self) -> (Session, RecoveredState, u64) {
-        (self.session, self.past, self.last)
+        (self.session, self.recovered, self.last)
     }
 
     pub fn first_intents(&self) -> impl Iterator<Item = IntentId> {
@@ -269,14 +269,14 @@ impl JournalFold {
     }
 
     pub fn take_old_trades(&mut self) -> Vec<OldTrade> {
-        self.past.take_old_trades()
+        self.recovered.take_old_trades()
     }
 
     pub fn restore_into(&self, session: &mut Session) -> Result<RecoveredState> {
         let restored = session.restore(self.session.snapshot());
         restored.map_err(|error| super::unreadable_entry(0, &error.to_string()))?;
         session.copy_history_from(&self.session);
-        Ok(self.past.clone())
+        Ok(self.recovered.clone())
     }
 
     pub const fn lines_read(&self) -> u64 {
@@ -290,25 +290,25 @@ impl JournalFold {
     pub fn fold(&mut self, seq: u64, line: &Line) -> Result<()> {
         (self.read, self.last) = (self.read + 1, seq);
         self.since += u64::from(!is_snapshot(&line.body));
-        self.past.fold_line((seq, line), &mut self.decoder, &mut self.session)
+        self.recovered.fold_line((seq, line), &mut self.decoder, &mut self.session)
     }
 
     fn build_piece(&mut self) -> Result<(String, bool), serde_json::Error> {
-        match self.written.next_part_end(&self.past, self.part) {
-            Some(end) => Ok((self.written.add_part(&self.past, end)?, false)),
+        match self.written.next_part_end(&self.recovered, self.part) {
+            Some(end) => Ok((self.written.add_part(&self.recovered, end)?, false)),
             None => Ok((self.build_full_snapshot(&self.fingerprint)?, true)),
         }
     }
 
     fn build_full_snapshot(&self, fingerprint: &str) -> Result<String, serde_json::Error> {
-        self.written.build_full_snapshot(&self.past, (fingerprint, &self.session, self.decoder.as_ref()))
+        self.written.build_full_snapshot(&self.recovered, (fingerprint, &self.session, self.decoder.as_ref()))
     }
 
     /// Rebuilds a snapshot piece from the current state, for comparison with `body`. Returns `None` if this fails.
     /// The caller must first rebuild all earlier pieces, and check that the settings match.
     pub(super) fn rebuild_piece(&mut self, body: &str) -> Option<String> {
-        match self.written.part_end(&self.past, body) {
-            Some(end) => self.written.add_part(&self.past, end).ok(),
+        match self.written.part_end(&self.recovered, body) {
+            Some(end) => self.written.add_part(&self.recovered, end).ok(),
             None => self.build_full_snapshot(&parse_fingerprint(body)?).ok(),
         }
     }
@@ -327,36 +327,38 @@ const CORRECTION_WINDOW: Millis = Millis::DAY;
 const MAX_CORRECTABLE_TRADES: usize = 20_000;
 
 /// Factor by which the snapshot interval shrinks at the end of a run, so that fewer new lines trigger a snapshot.
-const END_INTERVAL_DIVISOR: u64 = 10;
+const RUN_END_INTERVAL_DIVISOR: u64 = 10;
 
 /// Number of unsaved parts that triggers a snapshot, even after only a few new lines.
 const MIN_UNSAVED_PARTS: u64 = 4;
 
 impl JournalFold {
     fn forget_rows(&mut self) {
-        let Self { past, before, written, every, .. } = self;
-        let is_recent = recent_settlements(past);
+        let Self { recovered, before, written, every, .. } = self;
+        let is_recent = recent_settlements(recovered);
         // The last piece may have to be written again, and the written parts do not contain later revisions.
-        let revised = before.unsaved_revisions(past);
+        let revised = before.unsaved_revisions(recovered);
         let is_held = |intent: IntentId| {
             let is_in_parts = || written.has_final_state(intent) && before.has_final_state(intent);
             !is_recent.contains(&intent) && (*every == 0 || is_in_parts() && !revised.contains(&intent))
         };
-        let worth = past.book.rows().len() / 2;
-        let over = past.book.rows().iter().filter(|row| row.is_finished() && is_held(row.approved.intent()));
+        let worth = recovered.book.rows().len() / 2;
+        let over =
+            recovered.book.rows().iter().filter(|row| row.is_finished() && is_held(row.approved.intent()));
         if over.count() > worth {
-            past.forget_intents(is_held);
+            recovered.forget_intents(is_held);
         }
     }
 
     /// Returns whether to write a snapshot piece now. Always false until the run's header, with the settings, is read.
     fn should_write_piece(&self, is_end: bool) -> bool {
-        !self.is_broken && self.header.is_some() && (self.is_writing || self.should_begin(is_end))
+        !self.is_broken && self.header.is_some() && (self.is_writing || self.should_begin_snapshot(is_end))
     }
 
-    fn should_begin(&self, is_end: bool) -> bool {
-        let lines = if is_end { (self.every / END_INTERVAL_DIVISOR).max(1) } else { self.every };
-        let has_parts = self.written.unsaved_intents(&self.past, self.tried) >= self.part * MIN_UNSAVED_PARTS;
+    fn should_begin_snapshot(&self, is_end: bool) -> bool {
+        let lines = if is_end { (self.every / RUN_END_INTERVAL_DIVISOR).max(1) } else { self.every };
+        let has_parts =
+            self.written.unsaved_intents(&self.recovered, self.tried) >= self.part * MIN_UNSAVED_PARTS;
         self.every > 0 && (self.since >= lines || has_parts)
     }
 }
@@ -378,7 +380,7 @@ impl JournalFollower for JournalFold {
             );
             self.is_broken = true;
         }
-        if self.past.lacks_settlement && !self.is_broken {
+        if self.recovered.lacks_settlement && !self.is_broken {
             tracing::warn!("snapshots are no longer written, and the next start reads the whole journal");
             self.is_broken = true;
         }
@@ -391,7 +393,7 @@ impl JournalFollower for JournalFold {
         self.should_write_piece(false)
     }
 
-    fn next_piece(&mut self, is_end: bool) -> Option<String> {
+    fn next_snapshot_piece(&mut self, is_end: bool) -> Option<String> {
         if !self.should_write_piece(is_end) {
             return None;
         }
@@ -412,14 +414,14 @@ impl JournalFollower for JournalFold {
         }
     }
 
-    fn on_piece_stored(&mut self, head: Head) {
+    fn on_snapshot_piece_stored(&mut self, head: Head) {
         // If this piece completes the snapshot, no later piece continues it.
         if self.is_writing {
             self.written.previous = Some(head);
         }
     }
 
-    fn on_piece_failed(&mut self, why: &str) {
+    fn on_snapshot_piece_failed(&mut self, why: &str) {
         if !std::mem::replace(&mut self.has_failed, true) {
             tracing::warn!(
                 "a journal snapshot could not be stored: {why}. Trading continues, but the next start takes longer"
@@ -427,11 +429,11 @@ impl JournalFollower for JournalFold {
         }
         self.written = self.before.clone();
         // The failure may persist, so the next attempt is made after a full interval.
-        (self.is_writing, self.since, self.tried) = (false, 0, self.past.last_intent());
+        (self.is_writing, self.since, self.tried) = (false, 0, self.recovered.last_intent());
     }
 
     fn intent_rows(&self) -> Option<&dyn IntentRows> {
-        (!self.is_broken).then_some(&self.past as &dyn IntentRows)
+        (!self.is_broken).then_some(&self.recovered as &dyn IntentRows)
     }
 
     fn on_rows_complete(&mut self) {
@@ -450,7 +452,7 @@ impl JournalFollower for JournalFold {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FullReadProgress<'a> {
-    pub why: Option<&'a str>,
+    pub reason: Option<&'a str>,
     pub done: u64,
     pub total: u64,
 }

@@ -48,9 +48,9 @@ pub struct RecoveredState {
     /// Time at which each intent was journaled. The order's request cannot have been sent earlier.
     pub(crate) sent: BTreeMap<IntentId, Millis>,
     /// Intents that were reported as not sent, although the client had tried to send them.
-    pub(crate) maybe_sent: BTreeSet<IntentId>,
+    pub(crate) attempted_sends: BTreeSet<IntentId>,
     /// Time at which each intent was put in doubt, which is the latest possible end of the order's request.
-    pub(crate) doubted: BTreeMap<IntentId, Millis>,
+    pub(crate) in_doubt_since: BTreeMap<IntentId, Millis>,
     pub(crate) unexplained: Vec<String>,
     pub(crate) second_trades: Vec<String>,
     /// Intents that were corrected or put in doubt after they ended, in event order. Snapshots omit this list.
@@ -203,7 +203,7 @@ impl RecoveredState {
                 EventKind::Opened(OpenedTrade { intent, venue_id: Some(_), .. })
                 | EventKind::Adopted(OpenedTrade { intent, .. }) => {
                     if let Some(row) = self.book.row(intent) {
-                        self.wallet.postpone(-row.approved.stake(), line.received);
+                        self.wallet.postpone_change(-row.approved.stake(), line.received);
                     }
                 }
                 _ => {}
@@ -231,21 +231,21 @@ impl RecoveredState {
         });
         let book = &self.book;
         self.sent.retain(|intent, _| book.row(*intent).is_some());
-        self.doubted.retain(|intent, _| book.row(*intent).is_some());
+        self.in_doubt_since.retain(|intent, _| book.row(*intent).is_some());
         self.decided.retain(|intent, _| book.row(*intent).is_some());
     }
 
     pub(crate) fn apply_event(&mut self, event: &Event) {
         match event.kind {
             EventKind::InDoubt { intent } => {
-                self.doubted.insert(intent, event.received);
+                self.in_doubt_since.insert(intent, event.received);
             }
-            EventKind::NotSent { intent } if !self.maybe_sent.remove(&intent) => {
+            EventKind::NotSent { intent } if !self.attempted_sends.remove(&intent) => {
                 self.sent.remove(&intent);
             }
             EventKind::Correction { intent, .. } => self.revised.push(intent),
             EventKind::Reinstated(terms) => {
-                self.doubted.insert(terms.intent(), event.received);
+                self.in_doubt_since.insert(terms.intent(), event.received);
                 self.revised.push(terms.intent());
             }
             EventKind::SecondTrade(trade) => self.second_trades.push(trade.venue_id.as_str().to_owned()),
@@ -263,10 +263,10 @@ impl RecoveredState {
                 self.second_trades.push(id.to_owned());
             }
         }
-        if let Some(wallets) = get_field(&note, "wallets") {
+        if let Some(wallets) = parse_field(&note, "wallets") {
             self.wallet.names = Some(wallets);
         }
-        if let Some(bonus) = get_field(&note, "bonus_wallets") {
+        if let Some(bonus) = parse_field(&note, "bonus_wallets") {
             self.wallet.bonus = bonus;
         }
         let text = |key: &str| note.get(key).and_then(serde_json::Value::as_str);
@@ -275,8 +275,10 @@ impl RecoveredState {
         {
             self.findings.insert(finding.to_owned());
         }
-        if let Some(intent) = get_field(&note, "intent").filter(|_| get_field(&note, "tried") == Some(true)) {
-            self.maybe_sent.insert(intent);
+        if let Some(intent) =
+            parse_field(&note, "intent").filter(|_| parse_field(&note, "tried") == Some(true))
+        {
+            self.attempted_sends.insert(intent);
         }
         if let Some(alarm) = text("alarm") {
             self.halt = Halt::from_alarm(alarm, at).or(self.halt.take());
@@ -285,7 +287,7 @@ impl RecoveredState {
     }
 }
 
-fn get_field<T: serde::de::DeserializeOwned>(note: &serde_json::Value, key: &str) -> Option<T> {
+fn parse_field<T: serde::de::DeserializeOwned>(note: &serde_json::Value, key: &str) -> Option<T> {
     note.get(key).and_then(|part| T::deserialize(part).ok())
 }
 

@@ -2,7 +2,7 @@
 
 use super::evicted_intents::{EvictionFilter, EvictionPolicy};
 use super::snapshot::{
-    Fingerprints, Piece, SnapshotDelta, StoredIntent, WholeSnapshot, WrittenParts, describe_format,
+    Fingerprints, SnapshotDelta, SnapshotPiece, StoredIntent, WholeSnapshot, WrittenParts, describe_format,
     is_known_format, parse_format,
 };
 use super::{RecoveredState, read_header};
@@ -13,11 +13,11 @@ use candlewick_engine::{
 };
 use candlewick_journal::{Head, JournalError, Reader, StoredLine};
 
-pub(super) type Flaw = String;
+pub(super) type SnapshotProblem = String;
 
 pub(super) struct RestoredFold {
     pub(super) session: Session,
-    pub(super) past: RecoveredState,
+    pub(super) recovered: RecoveredState,
     pub(super) decoder: Option<JournalDecoder>,
     pub(super) written: WrittenParts,
 }
@@ -30,7 +30,7 @@ pub(super) struct PreviousSettings {
 pub(super) struct SnapshotReader<'a> {
     settings: &'a SessionSettings,
     fingerprints: &'a Fingerprints,
-    before: Option<Result<PreviousSettings, Flaw>>,
+    before: Option<Result<PreviousSettings, SnapshotProblem>>,
     whole: Option<(Box<WholeSnapshot>, Session)>,
     /// Maps the bot and symbol numbers of the next piece to the run's numbers. `None` if they are equal.
     numbers: Option<Renumbering>,
@@ -48,7 +48,7 @@ impl SnapshotDelta {
         past: &mut RecoveredState,
         reasons: &mut JournalDecoder,
         may_lack: bool,
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), SnapshotProblem> {
         past.unexplained.extend(self.unexplained);
         past.second_trades.extend(self.second_trades);
         past.alarms.extend(self.alarms);
@@ -57,7 +57,7 @@ impl SnapshotDelta {
         for StoredIntent { kept, sent, doubted, decided } in self.intents {
             let intent: IntentId = kept.row().approved.intent();
             past.sent.extend(sent.map(|at| (intent, at)));
-            past.doubted.extend(doubted.map(|at| (intent, at)));
+            past.in_doubt_since.extend(doubted.map(|at| (intent, at)));
             past.decided.extend(decided.map(|decided| (intent, decided)));
             if !past.book.restore_row(kept, reasons) && !may_lack {
                 return Err(format!("the intent before #{intent} is missing"));
@@ -72,7 +72,7 @@ impl PreviousSettings {
         reader: &mut Reader,
         last: &StoredLine,
         settings: &str,
-    ) -> Result<Result<Self, Flaw>> {
+    ) -> Result<Result<Self, SnapshotProblem>> {
         let unknown = |why: &str| Ok(Err(format!("it was written with other settings, and {why}")));
         let headers = reader.run_headers().await?;
         let numbers: Vec<u64> = headers.iter().map(|line| line.seq).filter(|seq| *seq < last.seq).collect();
@@ -102,7 +102,7 @@ impl<'a> SnapshotReader<'a> {
     pub(super) const fn for_settings(
         settings: &'a SessionSettings,
         fingerprints: &'a Fingerprints,
-        before: Option<Result<PreviousSettings, Flaw>>,
+        before: Option<Result<PreviousSettings, SnapshotProblem>>,
     ) -> Self {
         Self {
             settings,
@@ -124,14 +124,14 @@ impl<'a> SnapshotReader<'a> {
     }
 
     /// Adds a piece. Returns the previous part, which must be added next, or `None` if this is the first part.
-    pub(super) fn add(&mut self, stored: &StoredLine) -> Result<Option<Head>, Flaw> {
+    pub(super) fn add(&mut self, stored: &StoredLine) -> Result<Option<Head>, SnapshotProblem> {
         let body = &stored.line.body;
         let piece = serde_json::from_str(body).map_err(|error| {
             let format = parse_format(body).filter(|format| !is_known_format(*format));
             format.map_or_else(|| format!("the snapshot cannot be read: {error}"), describe_format)
         })?;
         match (piece, &self.whole) {
-            (Piece::Snapshot(mut whole), None) => {
+            (SnapshotPiece::Snapshot(mut whole), None) => {
                 if !is_known_format(whole.format) {
                     return Err(describe_format(whole.format));
                 }
@@ -150,7 +150,7 @@ impl<'a> SnapshotReader<'a> {
                 self.update_renumbering(names.filter(|_| previous.is_some()))?;
                 Ok(previous)
             }
-            (Piece::SnapshotPart(mut part), Some(_)) => {
+            (SnapshotPiece::SnapshotPart(mut part), Some(_)) => {
                 self.renumber(&mut part);
                 let (previous, names) = (part.previous, part.names_before.take());
                 if let Some(filter) = &mut self.filter {
@@ -164,14 +164,16 @@ impl<'a> SnapshotReader<'a> {
                 self.names = last;
                 Ok(previous)
             }
-            (Piece::SnapshotPart(_), None) => Err("the entry is only a part of a snapshot".to_owned()),
-            (Piece::Snapshot(_), Some(_)) => {
+            (SnapshotPiece::SnapshotPart(_), None) => {
+                Err("the entry is only a part of a snapshot".to_owned())
+            }
+            (SnapshotPiece::Snapshot(_), Some(_)) => {
                 Err("the snapshot builds on an entry that is not a snapshot part".to_owned())
             }
         }
     }
 
-    fn restore_session(&mut self, whole: &WholeSnapshot) -> Result<Session, Flaw> {
+    fn restore_session(&mut self, whole: &WholeSnapshot) -> Result<Session, SnapshotProblem> {
         let mut session = Session::without_strategies(self.settings).map_err(|error| error.to_string())?;
         if self.fingerprints.matches(&whole.settings) {
             self.before = None;
@@ -185,7 +187,7 @@ impl<'a> SnapshotReader<'a> {
         };
         let before = SnapshotOrigin { settings, headers };
         let numbers = session
-            .restore_changed(self.settings, whole.session.clone(), before)
+            .restore_with_changes(self.settings, whole.session.clone(), before)
             .map_err(|why| format!("it was written with other settings: {why}"))?;
         let names = whole.session.names();
         if !names.has_same_ids(&session.names()) {
@@ -203,7 +205,7 @@ impl<'a> SnapshotReader<'a> {
         self.last_symbol = symbols.chain(self.last_symbol).max();
     }
 
-    fn update_renumbering(&mut self, names: Option<Box<SessionNames>>) -> Result<(), Flaw> {
+    fn update_renumbering(&mut self, names: Option<Box<SessionNames>>) -> Result<(), SnapshotProblem> {
         let (Some(names), Some((_, session))) = (names, &self.whole) else { return Ok(()) };
         let own = session.names();
         let numbers = names.renumbering_to(&own).ok_or("its parts refer to an unknown bot or symbol")?;
@@ -212,7 +214,7 @@ impl<'a> SnapshotReader<'a> {
         Ok(())
     }
 
-    pub(super) fn restore(self) -> Result<RestoredFold, Flaw> {
+    pub(super) fn restore(self) -> Result<RestoredFold, SnapshotProblem> {
         let (whole, mut session) = self.whole.ok_or("the snapshot has no state")?;
         let (mut past, mut reasons) = (RecoveredState::default(), JournalDecoder::default());
         let may_lack = self.filter.is_some();
@@ -223,9 +225,9 @@ impl<'a> SnapshotReader<'a> {
         let mut written = WrittenParts::from_state(&past, whole.gain.previous);
         written.is_renumbered = self.is_renumbered || self.names.is_some();
         written.names = self.names;
-        past.revised = written.revised_in(&whole.gain);
+        past.revised = written.intents_revised_in_delta(&whole.gain);
         whole.gain.restore_into(&mut past, &mut reasons, may_lack)?;
-        if !past.book.restore_totals(whole.totals) {
+        if !past.book.restore_counts(whole.totals) {
             return Err("the snapshot counts rejections by rules that this version does not know".to_owned());
         }
         let next = past.book.rows().last().map_or(1, |row| row.approved.intent().number() + 1);
@@ -240,6 +242,6 @@ impl<'a> SnapshotReader<'a> {
         }
         (past.wallet, past.is_halted) = (whole.wallet, whole.is_halted);
         (past.runs, past.began, past.wallet_line) = (whole.runs, whole.began, whole.wallet_line);
-        Ok(RestoredFold { session, past, decoder: whole.decoder, written })
+        Ok(RestoredFold { session, recovered: past, decoder: whole.decoder, written })
     }
 }

@@ -5,7 +5,7 @@ use crate::audit::WalletAudit;
 use crate::error::Result;
 use candlewick_engine::{
     IntentId, IntentRow, JournalDecoder, Renumbering, Session, SessionNames, SessionSettings,
-    SessionSnapshot, StoredRow, UnlistedCounts,
+    SessionSnapshot, StoredCounts, StoredRow,
 };
 use candlewick_journal::{Head, IntentRows as _};
 use candlewick_sdk::Millis;
@@ -24,7 +24,7 @@ const MIN_DISPLAYED_LINES: usize = 10_000;
 /// Journal line of a snapshot: a permanent part, or the final piece with the state.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Piece {
+pub(super) enum SnapshotPiece {
     /// Permanent part. Later snapshots build on this part.
     SnapshotPart(SnapshotDelta),
     /// Final piece: the state, and the data that no part contains yet. No later snapshot builds on this piece.
@@ -63,7 +63,7 @@ pub(super) struct WholeSnapshot {
     pub(super) gain: SnapshotDelta,
     pub(super) session: SessionSnapshot,
     pub(super) decoder: Option<JournalDecoder>,
-    pub(super) totals: UnlistedCounts,
+    pub(super) totals: StoredCounts,
     pub(super) wallet: WalletAudit,
     pub(super) is_halted: bool,
     pub(super) wallet_line: Option<u64>,
@@ -97,7 +97,7 @@ impl StoredIntent {
 
     fn new(past: &RecoveredState, intent: IntentId) -> Option<Self> {
         let kept = past.book.stored_row(intent)?;
-        let (sent, doubted) = (past.sent.get(&intent).copied(), past.doubted.get(&intent).copied());
+        let (sent, doubted) = (past.sent.get(&intent).copied(), past.in_doubt_since.get(&intent).copied());
         let decided = past.decided.get(&intent).copied();
         Some(Self { kept, sent, doubted, decided })
     }
@@ -134,7 +134,7 @@ impl WrittenParts {
     pub(super) fn add_part(&mut self, past: &RecoveredState, end: u64) -> Result<String, serde_json::Error> {
         let gain = self.collect_delta(past, end);
         self.names = None;
-        let revised = self.revised_since_part(past);
+        let revised = self.intents_revised_since_part(past);
         self.open.extend(revised.into_iter().chain((self.last + 1..=end).map(IntentId::new)));
         self.open.retain(|intent| past.book.row(*intent).is_some_and(|row| !row.is_finished()));
         self.last = end;
@@ -142,7 +142,7 @@ impl WrittenParts {
         (self.revised, self.displayed) = (past.revised.len(), past.displayed.len());
         self.alarms.extend(gain.alarms.iter().cloned());
         self.found.extend(gain.found.iter().cloned());
-        serde_json::to_string(&Piece::SnapshotPart(gain))
+        serde_json::to_string(&SnapshotPiece::SnapshotPart(gain))
     }
 
     pub(super) fn build_full_snapshot(
@@ -150,13 +150,13 @@ impl WrittenParts {
         past: &RecoveredState,
         (settings, session, decoder): (&str, &Session, Option<&JournalDecoder>),
     ) -> Result<String, serde_json::Error> {
-        serde_json::to_string(&Piece::Snapshot(Box::new(WholeSnapshot {
+        serde_json::to_string(&SnapshotPiece::Snapshot(Box::new(WholeSnapshot {
             format: if self.is_renumbered { RENUMBERED_FORMAT } else { FORMAT },
             settings: settings.to_owned(),
             gain: self.collect_delta(past, past.last_intent()),
             session: session.snapshot(),
             decoder: decoder.cloned(),
-            totals: past.book.unlisted_counts(),
+            totals: past.book.stored_counts(),
             wallet: past.wallet.clone(),
             is_halted: past.is_halted,
             wallet_line: past.wallet_line,
@@ -167,7 +167,7 @@ impl WrittenParts {
 
     fn collect_delta(&self, past: &RecoveredState, end: u64) -> SnapshotDelta {
         let new = (self.last + 1..=end).map(IntentId::new);
-        let intents = self.open.iter().copied().chain(self.revised_since_part(past)).chain(new);
+        let intents = self.open.iter().copied().chain(self.intents_revised_since_part(past)).chain(new);
         SnapshotDelta {
             previous: self.previous,
             intents: intents.filter_map(|intent| StoredIntent::new(past, intent)).collect(),
@@ -184,18 +184,18 @@ impl WrittenParts {
         past.revised.get(self.revised..).unwrap_or_default().to_vec()
     }
 
-    fn revised_since_part(&self, past: &RecoveredState) -> BTreeSet<IntentId> {
+    fn intents_revised_since_part(&self, past: &RecoveredState) -> BTreeSet<IntentId> {
         let since = self.unsaved_revisions(past).into_iter();
         since.filter(|intent| self.has_final_state(*intent)).collect()
     }
 
-    pub(super) fn revised_in(&self, gain: &SnapshotDelta) -> Vec<IntentId> {
+    pub(super) fn intents_revised_in_delta(&self, gain: &SnapshotDelta) -> Vec<IntentId> {
         let intents = gain.intents.iter().map(|intent| intent.row().approved.intent());
         intents.filter(|intent| self.has_final_state(*intent)).collect()
     }
 
     pub(super) fn part_end(&self, past: &RecoveredState, body: &str) -> Option<u64> {
-        let Piece::SnapshotPart(gain) = serde_json::from_str(body).ok()? else { return None };
+        let SnapshotPiece::SnapshotPart(gain) = serde_json::from_str(body).ok()? else { return None };
         let last = gain.intents.last().map_or(0, |intent| intent.kept.row().approved.intent().number());
         Some(last.min(past.last_intent()).max(self.last))
     }
@@ -248,7 +248,7 @@ pub(super) fn describe_format(found: u32) -> String {
 
 /// Hashes of a run's settings, as computed by this program version and by earlier versions.
 pub(super) struct Fingerprints {
-    pub(super) own: String,
+    pub(super) current: String,
     pub(super) earlier: String,
 }
 
@@ -256,10 +256,10 @@ impl Fingerprints {
     pub(super) fn new(settings: &SessionSettings) -> Result<Self> {
         let unreadable = |error: serde_json::Error| unreadable_entry(0, &error.to_string());
         let own = settings.fingerprint().map_err(unreadable)?;
-        Ok(Self { own, earlier: settings.earlier_fingerprint().map_err(unreadable)? })
+        Ok(Self { current: own, earlier: settings.legacy_fingerprint().map_err(unreadable)? })
     }
 
     pub(super) fn matches(&self, fingerprint: &str) -> bool {
-        fingerprint == self.own || fingerprint == self.earlier
+        fingerprint == self.current || fingerprint == self.earlier
     }
 }

@@ -87,7 +87,7 @@ impl TableVerifier {
 }
 
 #[derive(Deserialize)]
-struct SessionNaming {
+struct NamedSession {
     money_scale: candlewick_sdk::MoneyScale,
     bots: Vec<NamedBot>,
 }
@@ -153,7 +153,7 @@ impl IntentRows for RecoveredState {
 
 fn read_run_names(header: &StoredLine) -> Option<RunNames> {
     let header = read_header(header.seq, &header.line).ok()?;
-    let named = SessionNaming::deserialize(header.settings.get("session")?).ok()?;
+    let named = NamedSession::deserialize(header.settings.get("session")?).ok()?;
     let bots = named.bots.into_iter().map(|bot| (bot.name, bot.symbol.to_string())).collect();
     Some(RunNames { bots, unit: 10_i64.checked_pow(named.money_scale.decimals())? })
 }

@@ -67,11 +67,11 @@ impl Verifier {
         });
         let (mut folds, mut fingerprints) = (BTreeMap::new(), BTreeMap::new());
         for settings in settings {
-            if let (Ok(Fingerprints { own, earlier }), Ok(fold)) =
+            if let (Ok(Fingerprints { current, earlier }), Ok(fold)) =
                 (Fingerprints::new(&settings), JournalFold::new(&settings, 0))
             {
-                fingerprints.extend([(own.clone(), own.clone()), (earlier, own.clone())]);
-                folds.entry(own).or_insert(fold);
+                fingerprints.extend([(current.clone(), current.clone()), (earlier, current.clone())]);
+                folds.entry(current).or_insert(fold);
             }
         }
         // The rows cannot be rebuilt without a fold.
@@ -99,7 +99,7 @@ impl Verifier {
         }
         // Intents end the same way with all settings, so any fold can be used.
         if let (None, Some(fold)) = (&self.fault, self.folds.values().next()) {
-            self.fault = self.tables.check_line(stored, fold.past()).err();
+            self.fault = self.tables.check_line(stored, fold.recovered()).err();
         }
     }
 

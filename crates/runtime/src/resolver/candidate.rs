@@ -1,7 +1,7 @@
 //! Compares trades at the venue with the order of an intent.
 
 use super::Doubt;
-use candlewick_broker::{Reported, TradeOrder, TradeReport};
+use candlewick_broker::{ReportedValue, TradeOrder, TradeReport};
 use candlewick_sdk::{ExpirationType, Millis};
 
 /// Tolerance for creation times, used if the request time is missing. The venue may truncate creation times to seconds.
@@ -25,20 +25,20 @@ pub(crate) enum Match {
 }
 
 pub(crate) fn compare(doubt: &Doubt, report: &TradeReport, window: Window) -> Match {
-    let is_foreign = report.from_token == Some(false) || report.other_user.is_some();
+    let is_foreign = report.is_opened_with_token == Some(false) || report.other_user.is_some();
     let by_token = if is_foreign { Match::Different } else { Match::Same };
     let by_time = compare_time(report, &doubt.order, window);
     by_token.min(compare_terms(&doubt.order, report)).min(by_time)
 }
 
 /// Returns whether symbol, account and time match the order, but the amount, direction or expiry differs.
-pub(crate) fn is_departure(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
-    is_departure_within(doubt, report, doubt.arrival_window(uncertainty))
+pub(crate) fn is_deviating_trade(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
+    is_deviating_trade_within(doubt, report, doubt.arrival_window(uncertainty))
 }
 
-pub(super) fn is_departure_within(doubt: &Doubt, report: &TradeReport, window: Window) -> bool {
+pub(super) fn is_deviating_trade_within(doubt: &Doubt, report: &TradeReport, window: Window) -> bool {
     let order = &doubt.order;
-    report.from_token != Some(false)
+    report.is_opened_with_token != Some(false)
         && report.other_user.is_none()
         && compare_value(report.symbol.as_deref(), &order.symbol.as_str()) == Match::Same
         && compare_value(report.account, &order.account) != Match::Different
@@ -47,8 +47,8 @@ pub(super) fn is_departure_within(doubt: &Doubt, report: &TradeReport, window: W
 }
 
 pub(crate) fn states_all_terms(report: &TradeReport) -> bool {
-    let direction = report.direction.as_ref().and_then(Reported::known);
-    let duration = report.close_type.as_ref().and_then(Reported::known);
+    let direction = report.direction.as_ref().and_then(ReportedValue::value);
+    let duration = report.close_type.as_ref().and_then(ReportedValue::value);
     direction.is_some() && duration.is_some() && report.amount.is_some()
 }
 
@@ -76,13 +76,13 @@ fn compare_value<T: PartialEq>(reported: Option<T>, wanted: &T) -> Match {
     }
 }
 
-fn compare_reported<T: PartialEq>(reported: Option<&Reported<T>>, wanted: &T) -> Match {
-    compare_value(reported.and_then(Reported::known), &wanted)
+fn compare_reported<T: PartialEq>(reported: Option<&ReportedValue<T>>, wanted: &T) -> Match {
+    compare_value(reported.and_then(ReportedValue::value), &wanted)
 }
 
 /// Compares expiration types. An unstated type means `TIME_FIXED` (see `observed: expiry`).
-fn compare_expiration(reported: Option<&Reported<ExpirationType>>, wanted: ExpirationType) -> Match {
-    let reported = reported.and_then(Reported::known).map(|known| known.as_str());
+fn compare_expiration(reported: Option<&ReportedValue<ExpirationType>>, wanted: ExpirationType) -> Match {
+    let reported = reported.and_then(ReportedValue::value).map(|known| known.as_str());
     compare_value(reported, &wanted.as_str())
 }
 
@@ -123,32 +123,42 @@ mod tests {
     fn all_ordered_fields_must_match() {
         check(|_, _| {}, Match::Same);
         check(|_, report| report.symbol = Some("ETHUSDT".into()), Match::Different);
-        check(|_, report| report.direction = Some(Reported::Known(Direction::Sell)), Match::Different);
+        check(|_, report| report.direction = Some(ReportedValue::Known(Direction::Sell)), Match::Different);
         check(|_, report| report.amount = Some(Decimal::new(1_001, 2)), Match::Different);
-        check(|_, row| row.close_type = Some(Reported::Known("02:00".parse().unwrap())), Match::Different);
+        check(
+            |_, row| row.close_type = Some(ReportedValue::Known("02:00".parse().unwrap())),
+            Match::Different,
+        );
         check(|_, report| report.account = Some(Account::Real), Match::Different);
-        check(|_, report| report.from_token = Some(false), Match::Different);
+        check(|_, report| report.is_opened_with_token = Some(false), Match::Different);
         check(|_, report| report.amount = Some(Decimal::new(10_000, 3)), Match::Same);
     }
 
     #[test]
     fn departure_matches_time_symbol_and_account() {
         let same = || testing::report("r", Millis::new(130_000));
-        let sold = || TradeReport { direction: Some(Reported::Known(Direction::Sell)), ..same() };
+        let sold = || TradeReport { direction: Some(ReportedValue::Known(Direction::Sell)), ..same() };
         for (report, expected) in [
             (same(), false),
             (sold(), true),
             (TradeReport { amount: Some(Decimal::from(50)), ..same() }, true),
-            (TradeReport { close_type: Some(Reported::Known("02:00".parse().unwrap())), ..same() }, true),
+            (
+                TradeReport { close_type: Some(ReportedValue::Known("02:00".parse().unwrap())), ..same() },
+                true,
+            ),
             (TradeReport { symbol: Some("ETHUSDT".into()), ..sold() }, false),
             (TradeReport { symbol: None, ..sold() }, false),
             (TradeReport { account: Some(Account::Real), ..sold() }, false),
-            (TradeReport { from_token: Some(false), ..sold() }, false),
+            (TradeReport { is_opened_with_token: Some(false), ..sold() }, false),
             // The request was sent at 100 s and ended at 110 s. It arrives at the venue up to 30 s later.
             (TradeReport { request_time: Some(Millis::new(97_999)), ..sold() }, false),
             (TradeReport { request_time: Some(Millis::new(141_001)), ..sold() }, false),
         ] {
-            assert_eq!(is_departure(&testing::doubt(1), &report, Millis::SECOND), expected, "{report:?}");
+            assert_eq!(
+                is_deviating_trade(&testing::doubt(1), &report, Millis::SECOND),
+                expected,
+                "{report:?}"
+            );
         }
     }
 
@@ -156,12 +166,15 @@ mod tests {
     fn missing_or_unknown_fields_are_unclear() {
         check(|_, report| report.symbol = None, Match::Unclear);
         check(|_, report| report.direction = None, Match::Unclear);
-        check(|_, report| report.direction = Some(Reported::Unrecognised("CALL".into())), Match::Unclear);
+        check(
+            |_, report| report.direction = Some(ReportedValue::Unrecognised("CALL".into())),
+            Match::Unclear,
+        );
         check(|_, report| report.amount = None, Match::Unclear);
         check(|_, report| report.close_type = None, Match::Unclear);
         check(|_, report| report.expiration_type = None, Match::Unclear);
         check(|_, report| report.account = None, Match::Unclear);
-        check(|_, report| report.from_token = None, Match::Same);
+        check(|_, report| report.is_opened_with_token = None, Match::Same);
         // A venue's list may omit direction and duration.
         for (amount, expected) in [(Decimal::TEN, Match::Unclear), (Decimal::ONE, Match::Different)] {
             let bare = |_: &mut Doubt, report: &mut TradeReport| {
@@ -174,7 +187,7 @@ mod tests {
         for (wanted, requested) in types.into_iter().flat_map(|wanted| types.map(|other| (wanted, other))) {
             let state = |doubt: &mut Doubt, report: &mut TradeReport| {
                 doubt.order.expiration_type = wanted;
-                report.expiration_type = Some(Reported::Known(requested));
+                report.expiration_type = Some(ReportedValue::Known(requested));
             };
             check(state, Match::Same);
         }
@@ -213,7 +226,7 @@ mod tests {
         for (open, expected) in [(261_000, Match::Same), (261_001, Match::Different)] {
             let change = |doubt: &mut Doubt, report: &mut TradeReport| {
                 doubt.order.expiration_type = ExpirationType::NextCandle;
-                report.expiration_type = Some(Reported::Known(ExpirationType::NextCandle));
+                report.expiration_type = Some(ReportedValue::Known(ExpirationType::NextCandle));
                 (report.request_time, report.created_time) = (None, None);
                 report.open_time = Some(Millis::new(open));
             };

@@ -1,7 +1,7 @@
 //! Table of the listed trades that belong to no intent yet, and of the intents in doubt that match them.
 
 use super::Doubt;
-use super::candidate::{Match, Window, compare, is_departure, reported_request_time, states_all_terms};
+use super::candidate::{Match, Window, compare, is_deviating_trade, reported_request_time, states_all_terms};
 use candlewick_broker::{TradeListing, TradeReport};
 use candlewick_sdk::Millis;
 use std::collections::BTreeSet;
@@ -9,11 +9,11 @@ use std::collections::BTreeSet;
 #[derive(Debug)]
 pub(crate) struct CandidateTable<'a> {
     pub(crate) rows: Vec<&'a TradeReport>,
-    pub(crate) possible: Vec<BTreeSet<usize>>,
+    pub(crate) possible_rows: Vec<BTreeSet<usize>>,
     /// Pairs of an intent index and a row index for which every field matches.
     certain: BTreeSet<(usize, usize)>,
     /// For each intent, the rows that may be its trade although their terms differ from the order (departures).
-    pub(crate) departures: Vec<BTreeSet<usize>>,
+    pub(crate) deviating_rows: Vec<BTreeSet<usize>>,
     awaited: BTreeSet<usize>,
 }
 
@@ -45,10 +45,10 @@ impl<'a> CandidateTable<'a> {
         }
         let awaited = in_flight.iter().flat_map(like).map(|(row, _)| row).collect();
         let departures = vec![BTreeSet::new(); possible.len()];
-        Self { rows, possible, certain, departures, awaited }
+        Self { rows, possible_rows: possible, certain, deviating_rows: departures, awaited }
     }
 
-    pub(crate) fn find_departures(
+    pub(crate) fn find_deviating_rows(
         &mut self,
         (in_doubt, in_flight): (&[Option<&Doubt>], &[Doubt]),
         uncertainty: Millis,
@@ -58,27 +58,28 @@ impl<'a> CandidateTable<'a> {
             if self.is_owned(row) || !is_unknown(report) {
                 continue;
             }
-            if in_flight.iter().any(|doubt| is_departure(doubt, report, uncertainty)) {
+            if in_flight.iter().any(|doubt| is_deviating_trade(doubt, report, uncertainty)) {
                 self.awaited.insert(row);
                 continue;
             }
-            let fits = |one: Option<&Doubt>| one.is_some_and(|one| is_departure(one, report, uncertainty));
+            let fits =
+                |one: Option<&Doubt>| one.is_some_and(|one| is_deviating_trade(one, report, uncertainty));
             for (intent, _) in in_doubt.iter().enumerate().filter(|(_, doubt)| fits(**doubt)) {
-                self.departures[intent].insert(row);
+                self.deviating_rows[intent].insert(row);
             }
         }
     }
 
     /// Returns the only departure of an intent, if it fits no other intent and its report states all terms.
-    pub(crate) fn only_departure(&self, intent: usize) -> Option<usize> {
-        let [row] = self.departures[intent].iter().copied().collect::<Vec<_>>()[..] else { return None };
-        let owners = self.departures.iter().filter(|rows| rows.contains(&row)).count();
+    pub(crate) fn only_deviating_row(&self, intent: usize) -> Option<usize> {
+        let [row] = self.deviating_rows[intent].iter().copied().collect::<Vec<_>>()[..] else { return None };
+        let owners = self.deviating_rows.iter().filter(|rows| rows.contains(&row)).count();
         (owners == 1 && states_all_terms(self.rows[row])).then_some(row)
     }
 
-    pub(crate) fn unclear_ids(&self, intent: usize) -> BTreeSet<String> {
+    pub(crate) fn unclear_trade_ids(&self, intent: usize) -> BTreeSet<String> {
         let is_unclear = |row: &&usize| !self.certain.contains(&(intent, **row));
-        self.ids(self.possible[intent].iter().filter(is_unclear))
+        self.ids(self.possible_rows[intent].iter().filter(is_unclear))
     }
 
     pub(crate) fn ids<'b, C: FromIterator<String>>(&self, rows: impl IntoIterator<Item = &'b usize>) -> C {
@@ -95,18 +96,18 @@ impl<'a> CandidateTable<'a> {
     }
 
     pub(crate) fn unowned_reports(&self) -> impl Iterator<Item = &'a TradeReport> {
-        let is_looked_into = |row: &usize| self.departures.iter().any(|rows| rows.contains(row));
+        let is_looked_into = |row: &usize| self.deviating_rows.iter().any(|rows| rows.contains(row));
         let rows = self.rows.iter().enumerate();
         rows.filter(move |(row, _)| !self.is_owned(*row) && !is_looked_into(row)).map(|(_, report)| *report)
     }
 
     fn is_owned(&self, row: usize) -> bool {
-        self.awaited.contains(&row) || self.possible.iter().any(|own| own.contains(&row))
+        self.awaited.contains(&row) || self.possible_rows.iter().any(|own| own.contains(&row))
     }
 
     pub(crate) fn groups(&self) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
-        for (intent, rows) in self.possible.iter().enumerate() {
+        for (intent, rows) in self.possible_rows.iter().enumerate() {
             let mut group = Group { intents: BTreeSet::from([intent]), rows: rows.clone() };
             let (related, others): (Vec<_>, Vec<_>) =
                 groups.into_iter().partition(|other| !other.rows.is_disjoint(rows));

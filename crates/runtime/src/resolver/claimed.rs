@@ -13,7 +13,7 @@ pub(crate) struct ClaimedTrades {
     old: BTreeSet<u64>,
     order: VecDeque<(u64, Millis)>,
     /// Latest end time of the trades whose ids were dropped for lack of space. `None` if no id was dropped.
-    pub(crate) dropped_until: Option<Millis>,
+    pub(crate) latest_dropped_end: Option<Millis>,
 }
 
 impl ClaimedTrades {
@@ -25,17 +25,17 @@ impl ClaimedTrades {
         self.young.contains(venue_id) || (!self.old.is_empty() && self.old.contains(&hash_id(venue_id)))
     }
 
-    pub(crate) fn move_to_old(&mut self, venue_id: &str, ended: Millis) {
+    pub(crate) fn mark_as_old(&mut self, venue_id: &str, ended: Millis) {
         self.young.remove(venue_id);
-        self.add_old(venue_id, ended, MAX_OLD_TRADES);
+        self.add_old_trade(venue_id, ended, MAX_OLD_TRADES);
     }
 
     #[cfg(test)]
-    pub(crate) fn young_len(&self) -> usize {
+    pub(crate) fn young_trade_count(&self) -> usize {
         self.young.len()
     }
 
-    fn add_old(&mut self, venue_id: &str, ended: Millis, most: usize) {
+    fn add_old_trade(&mut self, venue_id: &str, ended: Millis, most: usize) {
         let hash = hash_id(venue_id);
         if !self.old.insert(hash) {
             return;
@@ -44,13 +44,13 @@ impl ClaimedTrades {
         while self.order.len() > most {
             let Some((hash, ended)) = self.order.pop_front() else { return };
             self.old.remove(&hash);
-            self.dropped_until = self.dropped_until.max(Some(ended));
+            self.latest_dropped_end = self.latest_dropped_end.max(Some(ended));
         }
     }
 
-    pub(crate) fn prepend_old(&mut self, venue_id: &str, ended: Millis) {
+    pub(crate) fn prepend_old_trade(&mut self, venue_id: &str, ended: Millis) {
         if self.order.len() >= MAX_OLD_TRADES {
-            self.dropped_until = self.dropped_until.max(Some(ended));
+            self.latest_dropped_end = self.latest_dropped_end.max(Some(ended));
         } else if self.old.insert(hash_id(venue_id)) {
             self.order.push_front((hash_id(venue_id), ended));
         }
@@ -75,23 +75,27 @@ mod tests {
             claimed.insert(id.to_owned());
         }
         let at = Millis::from_seconds;
-        claimed.move_to_old("a", at(7));
-        claimed.move_to_old("a", at(9));
+        claimed.mark_as_old("a", at(7));
+        claimed.mark_as_old("a", at(9));
         let known = |claimed: &ClaimedTrades| ["a", "b", "c", "d"].map(|id| claimed.contains(id));
-        assert_eq!((known(&claimed), claimed.dropped_until), ([true, true, true, false], None));
-        assert_eq!((claimed.young_len(), claimed.order.len()), (2, 1), "an old id is stored only as a hash");
+        assert_eq!((known(&claimed), claimed.latest_dropped_end), ([true, true, true, false], None));
+        assert_eq!(
+            (claimed.young_trade_count(), claimed.order.len()),
+            (2, 1),
+            "an old id is stored only as a hash"
+        );
         claimed.young.clear();
-        claimed.add_old("b", at(5), 2);
-        claimed.add_old("c", at(6), 2);
+        claimed.add_old_trade("b", at(5), 2);
+        claimed.add_old_trade("c", at(6), 2);
         assert_eq!(known(&claimed), [false, true, true, false]);
-        assert_eq!(claimed.dropped_until, Some(at(7)));
-        claimed.add_old("d", at(8), 2);
-        assert_eq!((known(&claimed), claimed.dropped_until), ([false, false, true, true], Some(at(7))));
+        assert_eq!(claimed.latest_dropped_end, Some(at(7)));
+        claimed.add_old_trade("d", at(8), 2);
+        assert_eq!((known(&claimed), claimed.latest_dropped_end), ([false, false, true, true], Some(at(7))));
         let mut claimed = ClaimedTrades::default();
         for (id, ended) in [("c", 9), ("b", 8), ("a", 7)] {
-            claimed.prepend_old(id, at(ended));
+            claimed.prepend_old_trade(id, at(ended));
         }
-        claimed.add_old("d", at(10), 2);
-        assert_eq!((known(&claimed), claimed.dropped_until), ([false, false, true, true], Some(at(8))));
+        claimed.add_old_trade("d", at(10), 2);
+        assert_eq!((known(&claimed), claimed.latest_dropped_end), ([false, false, true, true], Some(at(8))));
     }
 }

@@ -1,6 +1,6 @@
 //! Draws conclusions about intents in doubt from the venue's trade list and from the wallet balance.
 
-use super::candidate::{Match, Window, compare, is_departure_within, reported_request_time};
+use super::candidate::{Match, Window, compare, is_deviating_trade_within, reported_request_time};
 use super::candidate_table::{CandidateTable, Group};
 use super::case::{Case, Stage};
 use super::doubt::{MAX_ARRIVAL_DELAY, TIMESTAMP_TOLERANCE};
@@ -38,20 +38,21 @@ pub(crate) struct Evidence<'a> {
 impl Evidence<'_> {
     pub(crate) fn conclude(&self, group: &Group) -> Conclusion {
         match group.intents.first() {
-            Some(intent) if group.rows.is_empty() => self.conclude_absent(*intent),
-            _ => self.conclude_present(group),
+            Some(intent) if group.rows.is_empty() => self.conclude_without_match(*intent),
+            _ => self.conclude_with_matches(group),
         }
     }
 
     /// Handles a group with matching trades. Adopts the trades if two listings showed one trade for each intent.
     /// Escalates immediately if there are too many trades, and after the deadline if trades are missing or unclear.
-    fn conclude_present(&self, group: &Group) -> Conclusion {
-        let is_steady = self.listing.is_complete && self.all_cases_satisfy(group, Case::is_seen_twice);
+    fn conclude_with_matches(&self, group: &Group) -> Conclusion {
+        let is_steady =
+            self.listing.is_complete && self.all_cases_satisfy(group, Case::is_presence_confirmed);
         if !is_steady || self.table.is_awaited(group) {
             let is_late = self.all_cases_satisfy(group, |case| case.is_late(self.list_lag, self.now));
-            return escalate_if(is_late, self.unsteady_list(&group.intents));
+            return escalate_if(is_late, self.unsteady_list_reason(&group.intents));
         }
-        if let Some(conclusion) = self.conclude_contested(group) {
+        if let Some(conclusion) = self.conclude_contested_group(group) {
             return conclusion;
         }
         let order = |intent: usize| (self.cases[intent].doubt.sent, self.cases[intent].doubt.intent);
@@ -71,7 +72,7 @@ impl Evidence<'_> {
 
     /// Handles a group with a trade that may belong to a refused intent. `None` if the group has no such trade.
     /// If it has more trades than intents, the refused intent returns to doubt. Otherwise the operator decides.
-    fn conclude_contested(&self, group: &Group) -> Option<Conclusion> {
+    fn conclude_contested_group(&self, group: &Group) -> Option<Conclusion> {
         let refused = (self.context.refused, self.context.uncertainty);
         let (intents, row) = find_rivals(self.table, group.rows.iter().copied(), refused)?;
         if group.rows.len() > group.intents.len() {
@@ -84,16 +85,16 @@ impl Evidence<'_> {
     /// Handles an intent without a matching trade. After the deadline, adopts a trade with different terms if it is the
     /// only candidate and no other program trades on the account. Without a candidate, the wallet may prove that no
     /// trade was opened.
-    fn conclude_absent(&self, intent: usize) -> Conclusion {
+    fn conclude_without_match(&self, intent: usize) -> Conclusion {
         let case = &self.cases[intent];
         match case.stage {
             Stage::NotOpened { .. } => return Conclusion::Wait,
             Stage::InDoubt => {}
         }
-        let is_absent = self.listing.is_complete && case.is_absent_twice(case.deadline(self.list_lag));
-        let departures = &self.table.departures[intent];
+        let is_absent = self.listing.is_complete && case.is_absence_confirmed(case.deadline(self.list_lag));
+        let departures = &self.table.deviating_rows[intent];
         if is_absent && !departures.is_empty() {
-            return match self.table.only_departure(intent).filter(|_| self.has_no_foreign_trades) {
+            return match self.table.only_deviating_row(intent).filter(|_| self.has_no_foreign_trades) {
                 Some(row) => Conclusion::Adopt(vec![(intent, row)]),
                 None => Conclusion::Escalate(EscalationReason::OtherTrades {
                     venue_ids: self.table.ids(departures),
@@ -102,11 +103,11 @@ impl Evidence<'_> {
         }
         let is_late = case.is_late(self.list_lag, self.now);
         let why = match self.context.wallet {
-            _ if !is_absent => self.unsteady_list(&BTreeSet::from([intent])),
+            _ if !is_absent => self.unsteady_list_reason(&BTreeSet::from([intent])),
             None => EscalationReason::WalletUnknown,
             Some(_) if case.is_stake_taken => EscalationReason::StakeTaken,
             Some(_) if self.has_unknown_payout(intent) => return Conclusion::WaitForSettlements { is_late },
-            Some(view) if view.proves_not_opened(case.doubt.stake, &self.stakes_of_others(intent)) => {
+            Some(view) if view.proves_not_opened(case.doubt.stake, &self.other_reserved_stakes(intent)) => {
                 return Conclusion::NotOpened(intent);
             }
             Some(view) => EscalationReason::WalletUnexplained { surplus: view.surplus() },
@@ -125,8 +126,9 @@ impl Evidence<'_> {
             let by_request = || may_be_over(&self.cases[other].doubt);
             row.progress.outcome().is_some() || row.close_time.map_or_else(by_request, |close| close <= now)
         };
-        let may_be_paid =
-            |other: usize| self.table.possible[other].iter().any(|row| is_over(other, self.table.rows[*row]));
+        let may_be_paid = |other: usize| {
+            self.table.possible_rows[other].iter().any(|row| is_over(other, self.table.rows[*row]))
+        };
         let mut others = (0..self.cases.len()).filter(|other| *other != intent);
         self.context.has_unknown_payment
             || self.context.in_flight.iter().any(may_be_over)
@@ -135,7 +137,7 @@ impl Evidence<'_> {
 
     /// Returns whether the wallet balance is so low that the stake of an intent in doubt must have been deducted.
     /// Always false while the ledger is unstable. Unknown payments only raise the balance, which favors `false`.
-    pub(crate) fn shows_stake_taken(&self, intent: usize) -> bool {
+    pub(crate) fn proves_stake_taken(&self, intent: usize) -> bool {
         let doubt = &self.cases[intent].doubt;
         let is_sound = |view: &WalletView| view.balance >= Money::ZERO;
         self.context.is_ledger_stable
@@ -143,16 +145,16 @@ impl Evidence<'_> {
                 .context
                 .wallet
                 .filter(is_sound)
-                .is_some_and(|view| view.surplus() - self.stakes_of_others(intent).unspent < doubt.stake)
+                .is_some_and(|view| view.surplus() - self.other_reserved_stakes(intent).unspent < doubt.stake)
     }
 
     /// Returns the reserved stakes of all other intents, including those in flight.
-    fn stakes_of_others(&self, intent: usize) -> ReservedStakes {
+    fn other_reserved_stakes(&self, intent: usize) -> ReservedStakes {
         let mut reserved = ReservedStakes::default();
         let others = self.cases.iter().enumerate().filter(|(other, _)| *other != intent);
         for (other, case) in others {
             let stake = case.doubt.stake;
-            let is_listed = !self.table.possible[other].is_empty();
+            let is_listed = !self.table.possible_rows[other].is_empty();
             match case.stage {
                 Stage::InDoubt if is_listed => {}
                 Stage::InDoubt => reserved.uncertain.push(stake),
@@ -166,7 +168,7 @@ impl Evidence<'_> {
         reserved
     }
 
-    fn unsteady_list(&self, intents: &BTreeSet<usize>) -> EscalationReason {
+    fn unsteady_list_reason(&self, intents: &BTreeSet<usize>) -> EscalationReason {
         let seen: BTreeSet<&String> = intents.iter().flat_map(|index| &self.cases[*index].seen_ids).collect();
         let is_free = |id: &&String| !self.context.claimed.contains(id);
         EscalationReason::ListUnsteady { venue_ids: seen.into_iter().filter(is_free).cloned().collect() }
@@ -198,13 +200,14 @@ fn refusal_window(doubt: &Doubt, uncertainty: Millis) -> Window {
 impl Resolver {
     /// Returns the refused intents that may own a trade. Call this only if the trade matches no intent in doubt.
     /// A trade with different terms counts only while no other program is known to trade on the account.
-    pub(super) fn refused_owners(
+    pub(super) fn find_refused_candidates(
         &self,
         report: &TradeReport,
         (refused, uncertainty): (&[Doubt], Millis),
     ) -> Vec<IntentId> {
         let is_departure = |doubt: &Doubt| {
-            self.reported.is_empty() && is_departure_within(doubt, report, refusal_window(doubt, uncertainty))
+            self.reported.is_empty()
+                && is_deviating_trade_within(doubt, report, refusal_window(doubt, uncertainty))
         };
         let exact: Vec<IntentId> = (refused.iter())
             .filter(|doubt| may_match_refused(doubt, report, uncertainty))

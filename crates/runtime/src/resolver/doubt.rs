@@ -34,7 +34,7 @@ pub(crate) struct Doubt {
     pub(crate) sent: Millis,
     /// End of the request, or the time when a crash was detected. [`Millis::MAX`] while the request is in flight.
     pub(crate) ended: Millis,
-    pub(crate) expected_close_latest: Millis,
+    pub(crate) latest_expected_close: Millis,
 }
 
 impl Doubt {
@@ -61,7 +61,7 @@ impl Doubt {
     }
 
     pub(crate) fn reserved_until(&self, list_lag: Millis) -> Millis {
-        self.expected_close_latest + list_lag
+        self.latest_expected_close + list_lag
     }
 
     pub(crate) fn arrival_window(&self, uncertainty: Millis) -> Window {

@@ -24,7 +24,7 @@ pub(crate) use tests::testing::{self, order as order_of_tests, report as report_
 
 pub(crate) use claimed::{ClaimedTrades, hash_id};
 
-pub(crate) use candidate::{Match, compare_terms, is_departure, reported_request_time};
+pub(crate) use candidate::{Match, compare_terms, is_deviating_trade, reported_request_time};
 use candidate_table::{CandidateTable, Group, WindowedDoubt};
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
@@ -90,14 +90,15 @@ impl Resolver {
 
     pub(crate) fn begin_late_search(&mut self, doubt: Doubt, now: Millis) {
         if self.find_case(doubt.intent).is_none() {
-            self.cases.push(Case::not_opened(doubt, self.lag.allowance(), now));
+            self.cases.push(Case::new_not_opened(doubt, self.lag.allowance(), now));
         }
     }
 
     /// Returns whether `row` may be the intent's trade with different terms, according to the trade list and to `row`.
     pub(crate) fn may_have_other_terms(&self, id: IntentId, row: &TradeReport, uncertainty: Millis) -> bool {
         let is_match = |case: &Case| {
-            case.departures.contains(&row.id) && candidate::is_departure(&case.doubt, row, uncertainty)
+            case.deviating_ids.contains(&row.id)
+                && candidate::is_deviating_trade(&case.doubt, row, uncertainty)
         };
         self.find_case(id).is_some_and(|place| is_match(&self.cases[place]))
     }
@@ -111,7 +112,7 @@ impl Resolver {
         let is_match = |doubt: &Doubt| {
             let is_match =
                 candidate::compare(doubt, &anywhere, doubt.arrival_window(uncertainty)) != Match::Different;
-            is_match || candidate::is_departure(doubt, &anywhere, uncertainty)
+            is_match || candidate::is_deviating_trade(doubt, &anywhere, uncertainty)
         };
         let mut doubts = self.cases.iter().map(|case| &case.doubt);
         let mut refused = refused.iter();
@@ -125,7 +126,7 @@ impl Resolver {
     }
 
     /// Returns the earliest request time that matters for an intent in doubt. `None` if no intent is in doubt.
-    pub(crate) fn relevant_since(&self) -> Option<Millis> {
+    pub(crate) fn earliest_relevant_time(&self) -> Option<Millis> {
         let in_doubt = self.cases.iter().filter(|case| case.stage == Stage::InDoubt);
         in_doubt.map(|case| case.doubt.sent - PRECEDING_WINDOW).min()
     }
@@ -161,9 +162,9 @@ impl Resolver {
         let table = self.match_listing(listing, known, list_lag);
         for (intent, case) in self.cases.iter_mut().enumerate() {
             let deadline = case.deadline(list_lag);
-            let (ids, departures) = (&table.possible[intent], &table.departures[intent]);
+            let (ids, departures) = (&table.possible_rows[intent], &table.deviating_rows[intent]);
             case.observe(listing, (table.ids(ids), table.ids(departures)), deadline);
-            case.departures.extend(table.unclear_ids(intent));
+            case.deviating_ids.extend(table.unclear_trade_ids(intent));
         }
         let is_alone = self.reported.is_empty();
         let evidence = Evidence {
@@ -177,7 +178,7 @@ impl Resolver {
         };
         let conclusions: Vec<_> =
             table.groups().into_iter().map(|group| (evidence.conclude(&group), group)).collect();
-        let taken: Vec<usize> = (0..self.cases.len()).filter(|id| evidence.shows_stake_taken(*id)).collect();
+        let taken: Vec<usize> = (0..self.cases.len()).filter(|id| evidence.proves_stake_taken(*id)).collect();
         for intent in taken {
             self.cases[intent].is_stake_taken = true;
         }
@@ -249,7 +250,7 @@ impl Resolver {
         };
         let doubts: Vec<Option<&Doubt>> =
             self.cases.iter().map(|case| (case.stage == Stage::InDoubt).then_some(&case.doubt)).collect();
-        table.find_departures((&doubts, known.in_flight), known.uncertainty, is_unknown);
+        table.find_deviating_rows((&doubts, known.in_flight), known.uncertainty, is_unknown);
         table
     }
 
@@ -321,16 +322,16 @@ impl Resolver {
         // Older trades may belong to intents that are no longer in memory. They were checked when they were new.
         let since = known
             .claimed
-            .dropped_until
+            .latest_dropped_end
             .map_or(self.since, |until| self.since.max(until + MIN_CLOCK_UNCERTAINTY));
         for report in table.unowned_reports() {
             let is_ours = report.account.is_none_or(|account| account == self.account);
             let is_young = reported_request_time(report).is_some_and(|at| at >= since);
-            let is_foreign = report.from_token == Some(false) || report.other_user.is_some();
+            let is_foreign = report.is_opened_with_token == Some(false) || report.other_user.is_some();
             if is_foreign || !is_ours || !is_young {
                 continue;
             }
-            let intents = self.refused_owners(report, (known.refused, known.uncertainty));
+            let intents = self.find_refused_candidates(report, (known.refused, known.uncertainty));
             if !intents.is_empty() {
                 resolutions.push(Resolution::Reinstate { intents, report: Box::new(report.clone()) });
             } else if self.reported.insert(report.id.clone()) {

@@ -39,7 +39,7 @@ struct SnapshotTask {
 }
 
 impl SnapshotTask {
-    fn finish_soon(&mut self) {
+    fn request_early_finish(&mut self) {
         // Sending fails if the task has finished, which is not an error.
         let _ = self.hurry.take().map(|hurry| hurry.send(()));
     }
@@ -59,7 +59,7 @@ pub(crate) enum LeaseCheck {
 pub(crate) struct SaveReport {
     pub(crate) save_result: Result<(), JournalError>,
     pub(crate) write_result: io::Result<()>,
-    pub(crate) took: Duration,
+    pub(crate) duration: Duration,
 }
 
 impl JournalWriter {
@@ -100,17 +100,17 @@ impl JournalWriter {
 
     /// Checks that this process still holds the lease, by writing to the journal again.
     pub(crate) async fn confirm_lease(&mut self) -> LeaseCheck {
-        self.hurry_snapshot().await;
+        self.finish_snapshot_early().await;
         let is_away = matches!(self.slot, JournalSlot::Away(_));
         let earlier = if is_away { Some(self.wait_for_save().await) } else { None };
         self.make_durable();
-        let SaveReport { save_result: durable, write_result, took } = self.wait_for_save().await;
+        let SaveReport { save_result: durable, write_result, duration } = self.wait_for_save().await;
         match earlier {
             None => LeaseCheck::Here(durable),
             Some(earlier) => LeaseCheck::Returned(SaveReport {
                 save_result: earlier.save_result.and(durable),
                 write_result: earlier.write_result.and(write_result),
-                took: earlier.took + took,
+                duration: earlier.duration + duration,
             }),
         }
     }
@@ -119,7 +119,7 @@ impl JournalWriter {
         self.slot = match std::mem::replace(&mut self.slot, JournalSlot::Moving) {
             JournalSlot::Here(journal) => JournalSlot::Away(Box::pin(make_durable(journal))),
             JournalSlot::Storing(mut storing) => {
-                storing.finish_soon();
+                storing.request_early_finish();
                 storing.is_wanted = true;
                 JournalSlot::Storing(storing)
             }
@@ -158,9 +158,9 @@ impl JournalWriter {
         }
     }
 
-    async fn hurry_snapshot(&mut self) {
+    async fn finish_snapshot_early(&mut self) {
         if let JournalSlot::Storing(storing) = &mut self.slot {
-            storing.finish_soon();
+            storing.request_early_finish();
         }
         self.finish_snapshot().await;
     }
@@ -172,7 +172,7 @@ impl JournalWriter {
         let (journal, durable, took) = away.await;
         self.slot = JournalSlot::Here(journal);
         let write_result = std::mem::replace(&mut self.write_result, Ok(())).and(self.flush_queue());
-        SaveReport { save_result: durable, write_result, took }
+        SaveReport { save_result: durable, write_result, duration: took }
     }
 
     fn flush_queue(&mut self) -> io::Result<()> {
@@ -184,7 +184,7 @@ impl JournalWriter {
     }
 
     pub(crate) async fn close(&mut self) -> Result<(), JournalError> {
-        self.hurry_snapshot().await;
+        self.finish_snapshot_early().await;
         match &mut self.slot {
             JournalSlot::Here(journal) => within_deadline(journal.close()).await,
             JournalSlot::Away(_) | JournalSlot::Storing(_) | JournalSlot::Moving => Ok(()),
@@ -231,7 +231,7 @@ async fn store_piece(
         };
         tokio::select! {
             biased;
-            () = journal.write_background_piece() => {}
+            () = journal.write_background_chunk() => {}
             () = enough => {}
         }
         if is_wanted || !goes_on || !pause_until_due(journal.as_mut(), &mut hurried).await {
@@ -303,7 +303,7 @@ mod tests {
             self.pieces > 0
         }
 
-        async fn write_background_piece(&mut self) {
+        async fn write_background_chunk(&mut self) {
             tokio::time::sleep(PIECE).await;
             self.pieces -= 1;
             self.kept.fetch_add(1, Ordering::Relaxed);

@@ -21,7 +21,7 @@ use candlewick_engine::{BotSettings, Header, Session};
 use candlewick_journal::{Journal, LoggedExchange, OrderToken};
 use candlewick_sdk::Millis;
 use journal_writer::{JournalWriter, LeaseCheck, SaveReport};
-use order_tracker::{Arrival, OrderTracker};
+use order_tracker::{OrderRegistration, OrderTracker};
 use requests::{Feeds, Requests, Response};
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -66,7 +66,7 @@ impl Runner {
                 account: account.kind,
                 session,
                 priced_symbols: priced.map(|(bot, _)| bot.symbol).collect(),
-                recovered: parts.past,
+                recovered: parts.recovered,
                 is_simulated,
                 until: parts.until,
                 balances: account.balances.filter(|_| is_compared),
@@ -118,7 +118,7 @@ impl Runner {
         self.watchers.begin(self.coordinator.initial_funds(), self.coordinator.intents_in_doubt());
         self.feed(Input::Start).await;
         loop {
-            self.watchers.on_turn();
+            self.watchers.on_loop_turn();
             self.feed(Input::Time).await;
             if let Some(result) = self.result.take() {
                 return self.report_drops(result);
@@ -245,7 +245,7 @@ impl Runner {
 
     async fn feed_order(&mut self, request: ControlRequest) {
         match self.orders.register(request) {
-            Arrival::New(id, order) => {
+            OrderRegistration::New(id, order) => {
                 if order == ControlOrder::Resume {
                     // The operator considers the token valid. The next answer of the venue will show whether it is.
                     self.token.clear_rejection();
@@ -253,8 +253,8 @@ impl Runner {
                 }
                 self.feed(Input::Order(id, order)).await;
             }
-            Arrival::UnderWay | Arrival::Abandoned => {}
-            Arrival::Answered(token, answer) => self.journal_answer(token, &answer),
+            OrderRegistration::UnderWay | OrderRegistration::Abandoned => {}
+            OrderRegistration::Answered(token, answer) => self.journal_answer(token, &answer),
         }
     }
 
@@ -266,7 +266,7 @@ impl Runner {
     }
 
     async fn handle_save_report(&mut self, returned: SaveReport) {
-        let SaveReport { save_result: durable, write_result, .. } = self.watchers.on_saved(returned);
+        let SaveReport { save_result: durable, write_result, .. } = self.watchers.notify_save(returned);
         if let Err(error) = write_result {
             tracing::warn!(%error, "the journal rejected an entry");
             self.feed(Input::EntryRefused).await;
@@ -286,13 +286,13 @@ impl Runner {
             let mut commands = std::mem::take(&mut self.commands);
             self.coordinator.on_input(input, self.clock.now(), &mut commands);
             for command in commands.drain(..) {
-                self.carry_out(command, &mut inputs).await;
+                self.execute_command(command, &mut inputs).await;
             }
             self.commands = commands;
         }
     }
 
-    async fn carry_out(&mut self, command: Command, inputs: &mut VecDeque<Input>) {
+    async fn execute_command(&mut self, command: Command, inputs: &mut VecDeque<Input>) {
         match command {
             Command::Ask(question) => {
                 let priority = self.coordinator.priority(&question);
@@ -311,7 +311,7 @@ impl Runner {
                 if self.clock.is_virtual() || self.coordinator.is_closing() {
                     let returned = self.journal.wait_for_save().await;
                     let SaveReport { save_result: durable, write_result, .. } =
-                        self.watchers.on_saved(returned);
+                        self.watchers.notify_save(returned);
                     inputs.extend(write_result.is_err().then_some(Input::EntryRefused));
                     // Events that were frozen during the save continue now.
                     inputs.extend([Input::Durable(durable), Input::Time]);
@@ -342,11 +342,11 @@ impl Runner {
     }
 
     fn report_drops(&self, result: RunResult) -> RunResult {
-        let dropped_prices = self.feeds.dropped();
+        let dropped_prices = self.feeds.dropped_prices();
         if dropped_prices > 0 {
             tracing::warn!(dropped_prices, "streamed prices were dropped because they arrived too fast");
         }
-        result.map(|finished| FinishedRun { dropped_notices: self.watchers.dropped(), ..finished })
+        result.map(|finished| FinishedRun { dropped_notices: self.watchers.dropped_notices(), ..finished })
     }
 }
 
@@ -361,7 +361,7 @@ pub struct RunnerParts {
     pub bots: Vec<BotSettings>,
     pub wants_prices: Vec<bool>,
     pub journal: Box<dyn Journal>,
-    pub past: RecoveredState,
+    pub recovered: RecoveredState,
     pub exchanges: mpsc::Receiver<LoggedExchange>,
     pub unrecognised: Arc<UnrecognisedData>,
     pub token: Arc<TokenState>,

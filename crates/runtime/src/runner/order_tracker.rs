@@ -20,7 +20,7 @@ struct PendingOrder {
     waiting: Vec<oneshot::Sender<ControlAnswer>>,
 }
 
-pub(crate) enum Arrival {
+pub(crate) enum OrderRegistration {
     New(ControlOrderId, ControlOrder),
     UnderWay,
     /// The sender of the signal has stopped waiting and assumes that the signal had no effect.
@@ -30,27 +30,27 @@ pub(crate) enum Arrival {
 }
 
 impl OrderTracker {
-    pub(crate) fn register(&mut self, request: ControlRequest) -> Arrival {
+    pub(crate) fn register(&mut self, request: ControlRequest) -> OrderRegistration {
         let ControlRequest { order, token, answer, .. } = request;
         if matches!(order, ControlOrder::Signal(_)) && answer.is_closed() {
-            return Arrival::Abandoned;
+            return OrderRegistration::Abandoned;
         }
         if let Some(token) = &token {
             let same = |under_way: &&mut PendingOrder| under_way.token.as_ref() == Some(token);
             if let Some(under_way) = self.under_way.values_mut().find(same) {
                 under_way.waiting.retain(|waiting| !waiting.is_closed());
                 under_way.waiting.push(answer);
-                return Arrival::UnderWay;
+                return OrderRegistration::UnderWay;
             }
             if let Some((token, answered)) = self.answered.iter().find(|(known, _)| known == token) {
                 drop(answer.send(answered.clone()));
-                return Arrival::Answered(token.clone(), answered.clone());
+                return OrderRegistration::Answered(token.clone(), answered.clone());
             }
         }
         self.count += 1;
         let id = ControlOrderId(self.count);
         self.under_way.insert(id, PendingOrder { token, waiting: vec![answer] });
-        Arrival::New(id, order)
+        OrderRegistration::New(id, order)
     }
 
     pub(crate) fn answer(&mut self, id: ControlOrderId, answer: &ControlAnswer) -> Option<OrderToken> {
@@ -85,16 +85,20 @@ mod tests {
     fn order_sent_twice_runs_once_and_answers_both() {
         let (token, mut tracker) = (OrderToken::random().unwrap(), OrderTracker::default());
         let (by_socket, mut first) = request(Some(&token));
-        let Arrival::New(id, ControlOrder::Resume) = tracker.register(by_socket) else { panic!("it is new") };
+        let OrderRegistration::New(id, ControlOrder::Resume) = tracker.register(by_socket) else {
+            panic!("it is new")
+        };
         let (by_journal, mut second) = request(Some(&token));
-        assert!(matches!(tracker.register(by_journal), Arrival::UnderWay));
+        assert!(matches!(tracker.register(by_journal), OrderRegistration::UnderWay));
         assert_eq!(tracker.answer(id, &done()).as_ref(), Some(&token));
         assert_eq!((first.try_recv().unwrap(), second.try_recv().unwrap()), (done(), done()));
         let (again, mut third) = request(Some(&token));
-        let Arrival::Answered(known, answer) = tracker.register(again) else { panic!("it is answered") };
+        let OrderRegistration::Answered(known, answer) = tracker.register(again) else {
+            panic!("it is answered")
+        };
         assert_eq!((known, answer, third.try_recv().unwrap()), (token, done(), done()));
         for token in [None, None, OrderToken::random().ok()] {
-            assert!(matches!(tracker.register(request(token.as_ref()).0), Arrival::New(..)));
+            assert!(matches!(tracker.register(request(token.as_ref()).0), OrderRegistration::New(..)));
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Requests to the venue, and price subscriptions. Each request has its own task and a deadline.
 
 use crate::adoption;
-use crate::coordinator::{Answer, DurableOpen, ReadRequest, RequestId, StreamSupport};
+use crate::coordinator::{Answer, DurableOrder, ReadRequest, RequestId, StreamSupport};
 use crate::notice::RequestKind;
-use crate::reload::{NewSettings, RunStanding, SettingsReader};
+use crate::reload::{NewSettings, ReloadInput, SettingsReader};
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_broker::{
-    AsOf, Broker, BrokerError, Detail, MarketData, OpenOutcome, PriceFeed, PriceTick, Priority, Reply,
+    AsOf, Broker, BrokerError, DetailLevel, MarketData, OpenOutcome, PriceFeed, PriceTick, Priority, Reply,
     TradeListing, with_intent, with_priority,
 };
 use candlewick_engine::SymbolId;
@@ -47,12 +47,12 @@ pub(crate) struct Requests {
 pub(crate) struct Response {
     pub(crate) answer: Answer,
     pub(crate) feed: Option<(SymbolId, PriceFeed)>,
-    pub(crate) took: Option<(RequestKind, Duration)>,
+    pub(crate) timing: Option<(RequestKind, Duration)>,
 }
 
 impl From<Answer> for Response {
     fn from(answer: Answer) -> Self {
-        Self { answer, feed: None, took: None }
+        Self { answer, feed: None, timing: None }
     }
 }
 
@@ -76,7 +76,7 @@ impl Requests {
         self.asked.insert(task.id(), (id, Instant::now()));
     }
 
-    pub(crate) fn start_open(&mut self, open: DurableOpen) {
+    pub(crate) fn start_open(&mut self, open: DurableOrder) {
         let id = RequestId::Open(open.intent());
         let task = self.running.spawn(send_open(Arc::clone(&self.ports.broker), open));
         self.asked.insert(task.id(), (id, Instant::now()));
@@ -105,10 +105,10 @@ impl Requests {
         let (id, since) = self.asked.remove(&task)?;
         let response = match done {
             Ok((_, response)) => response,
-            Err(error) => Answer::failed(id, self.ports.clock.now(), error.to_string()).into(),
+            Err(error) => Answer::from_failure(id, self.ports.clock.now(), error.to_string()).into(),
         };
         let took = RequestKind::from_request(id).map(|question| (question, since.elapsed()));
-        Some(Response { took, ..response })
+        Some(Response { timing: took, ..response })
     }
 }
 
@@ -134,7 +134,7 @@ async fn perform_request(ports: VenuePorts, question: ReadRequest) -> Response {
             }
         }
         ReadRequest::Trade(intent, venue_id) => {
-            let trade = broker.trade(&venue_id, Detail::Progress);
+            let trade = broker.trade(&venue_id, DetailLevel::Progress);
             let answer = within_deadline(with_intent(intent.number(), trade)).await;
             Answer::Trade(intent, answer.map(Box::new)).into()
         }
@@ -160,11 +160,11 @@ async fn perform_request(ports: VenuePorts, question: ReadRequest) -> Response {
             let answer = within_deadline(market.price(&symbol, AsOf::Moment(at))).await;
             Answer::SettlementPrice(answer).into()
         }
-        ReadRequest::NamedTrade(order, intent, venue_id) => {
-            let trade = with_intent(intent.number(), broker.trade(&venue_id, Detail::Everything));
+        ReadRequest::TradeToAdopt(order, intent, venue_id) => {
+            let trade = with_intent(intent.number(), broker.trade(&venue_id, DetailLevel::Everything));
             let answer = tokio::time::timeout(adoption::REPORT_TIMEOUT, trade).await;
             let answer = answer.unwrap_or_else(|_| Err(adoption::timeout_error()));
-            Answer::NamedTrade(order, answer.map(Box::new)).into()
+            Answer::TradeToAdopt(order, answer.map(Box::new)).into()
         }
         ReadRequest::Settings(standing) => {
             Answer::Settings(read_settings(settings, reading, *standing).await).into()
@@ -176,7 +176,7 @@ async fn perform_request(ports: VenuePorts, question: ReadRequest) -> Response {
 async fn read_settings(
     reader: Option<SettingsReader>,
     reading: Arc<Mutex<()>>,
-    standing: RunStanding,
+    standing: ReloadInput,
 ) -> Result<Box<NewSettings>, String> {
     let Some(reader) = reader else {
         return Err("this run cannot reload its configuration. Restart the run".to_owned());
@@ -196,7 +196,7 @@ async fn read_settings(
 }
 
 /// Sends an order at most once, and not after its deadline. Without an answer in time, the outcome is unknown.
-async fn send_open(broker: Arc<dyn Broker>, open: DurableOpen) -> Response {
+async fn send_open(broker: Arc<dyn Broker>, open: DurableOrder) -> Response {
     let intent = open.intent();
     let opening = with_intent(intent.number(), broker.open(open.order(), open.send_deadline()));
     let outcome = tokio::time::timeout(REQUEST_DEADLINE, opening).await;
@@ -222,7 +222,7 @@ impl Feeds {
         self.0.push(feed);
     }
 
-    pub(crate) fn dropped(&self) -> u64 {
+    pub(crate) fn dropped_prices(&self) -> u64 {
         self.0.iter().map(|(_, feed)| feed.dropped_prices()).sum()
     }
 
@@ -263,7 +263,7 @@ mod tests {
             Err("read to its end".to_owned())
         });
         let reading = Arc::new(Mutex::new(()));
-        let standing = || RunStanding {
+        let standing = || ReloadInput {
             free_balance: Money::ZERO,
             payouts: Vec::new(),
             rows: Vec::new(),

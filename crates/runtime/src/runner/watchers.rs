@@ -67,23 +67,23 @@ impl Watchers {
         self.observers.push(observer);
     }
 
-    pub(super) fn on_turn(&self) {
+    pub(super) fn on_loop_turn(&self) {
         self.observers.iter().for_each(|observer| observer.on_loop_turn());
     }
 
     pub(super) fn on_answer(&self, response: &Response) {
-        if let Some((question, took)) = response.took {
+        if let Some((question, took)) = response.timing {
             self.observers.iter().for_each(|observer| observer.on_answer(question, took));
         }
     }
 
-    pub(super) fn on_saved(&self, returned: SaveReport) -> SaveReport {
-        let (took, is_durable) = (returned.took, returned.save_result.is_ok());
+    pub(super) fn notify_save(&self, returned: SaveReport) -> SaveReport {
+        let (took, is_durable) = (returned.duration, returned.save_result.is_ok());
         self.observers.iter().for_each(|observer| observer.on_journal_write(took, is_durable));
         returned
     }
 
-    pub(super) fn dropped(&self) -> u64 {
+    pub(super) fn dropped_notices(&self) -> u64 {
         self.all.iter().map(NoticeSender::dropped_count).sum()
     }
 }

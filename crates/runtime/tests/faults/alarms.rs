@@ -97,8 +97,8 @@ pub(crate) fn about(intent: IntentId) -> Vec<String> {
 
 fn due_for_terms(intent: IntentId, asked: &TradeOrder, report: &TradeReport) -> Vec<Due> {
     let is_other = |differs: Option<bool>| differs == Some(true);
-    let direction = report.direction.as_ref().and_then(Reported::known);
-    let duration = report.close_type.as_ref().and_then(Reported::known);
+    let direction = report.direction.as_ref().and_then(ReportedValue::value);
+    let duration = report.close_type.as_ref().and_then(ReportedValue::value);
     [
         (is_other(report.amount.map(|amount| amount != asked.amount)), "amount is"),
         (is_other(report.symbol.as_ref().map(|symbol| symbol != asked.symbol.as_str())), "symbol is"),

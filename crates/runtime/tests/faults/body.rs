@@ -2,22 +2,22 @@
 
 use crate::prelude::*;
 use crate::records::{Page, UNKNOWN_RESULT};
-use candlewick_api::{Body, RawAnswer, TransportError};
+use candlewick_api::{Body, RawResponse, TransportError};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
 use serde_json::{Number, Value};
 use std::fmt::Display;
 use std::str::FromStr;
 
-pub(crate) fn complete_answer(status: StatusCode, body: &str) -> RawAnswer {
-    RawAnswer { status, headers: HeaderMap::new(), body: Body::Whole(body.as_bytes().to_vec()) }
+pub(crate) fn complete_answer(status: StatusCode, body: &str) -> RawResponse {
+    RawResponse { status, headers: HeaderMap::new(), body: Body::Whole(body.as_bytes().to_vec()) }
 }
 
-pub(crate) fn ok(json: &Value) -> RawAnswer {
+pub(crate) fn ok(json: &Value) -> RawResponse {
     complete_answer(StatusCode::OK, &json.to_string())
 }
 
-pub(crate) fn failed(status: StatusCode, message: &str) -> RawAnswer {
+pub(crate) fn failed(status: StatusCode, message: &str) -> RawResponse {
     complete_answer(status, &json!({ "statusCode": status.as_u16(), "message": message }).to_string())
 }
 
@@ -51,7 +51,7 @@ fn number(amount: Decimal) -> Value {
     Number::from_f64(amount.to_string().parse().unwrap()).map_or(Value::Null, Value::Number)
 }
 
-fn reported<T: Display>(value: Option<&Reported<T>>) -> Option<String> {
+fn reported<T: Display>(value: Option<&ReportedValue<T>>) -> Option<String> {
     value.map(ToString::to_string)
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn full_record(report: &TradeReport) -> Value {
         "closeTime": moment(report.close_time).unwrap_or(0),
         "closePrice": report.close_price.unwrap_or(0.0),
         "isDemo": report.account.map(|account| account == Account::Demo),
-        "fromApiToken": report.from_token,
+        "fromApiToken": report.is_opened_with_token,
         "createdAt": moment(report.created_time),
     });
     if let Some(paid) = report.payment.paid {
@@ -181,24 +181,24 @@ const NO_TRADES: [&str; 8] = [
     r#"{"statusCode": 400, "message": "no"}"#,
 ];
 
-fn answer(status: u16, body: &str) -> RawAnswer {
+fn answer(status: u16, body: &str) -> RawResponse {
     complete_answer(StatusCode::from_u16(status).unwrap(), body)
 }
 
-fn with_header(status: u16, name: HeaderName, value: &'static str) -> RawAnswer {
+fn with_header(status: u16, name: HeaderName, value: &'static str) -> RawResponse {
     let headers = [(name, HeaderValue::from_static(value))].into_iter().collect();
-    RawAnswer { headers, ..answer(status, "") }
+    RawResponse { headers, ..answer(status, "") }
 }
 
-fn cut(why: &str) -> RawAnswer {
-    RawAnswer { body: Body::Cut(why.to_owned()), ..answer(200, "") }
+fn cut(why: &str) -> RawResponse {
+    RawResponse { body: Body::Cut(why.to_owned()), ..answer(200, "") }
 }
 
-fn too_long(body: &str) -> RawAnswer {
-    RawAnswer { body: Body::TooLong(body.as_bytes().to_vec()), ..answer(200, "") }
+fn too_long(body: &str) -> RawResponse {
+    RawResponse { body: Body::TooLong(body.as_bytes().to_vec()), ..answer(200, "") }
 }
 
-pub(crate) fn failed_open(dice: &mut Dice) -> Result<RawAnswer, TransportError> {
+pub(crate) fn failed_open(dice: &mut Dice) -> Result<RawResponse, TransportError> {
     Ok(match dice.between(0, 6) {
         0 => return Err(TransportError::Lost("connection reset".to_owned())),
         1 => cut("the connection ended"),
@@ -213,7 +213,7 @@ pub(crate) fn failed_open(dice: &mut Dice) -> Result<RawAnswer, TransportError> 
     })
 }
 
-pub(crate) fn rejection(dice: &mut Dice) -> RawAnswer {
+pub(crate) fn rejection(dice: &mut Dice) -> RawResponse {
     let status = dice.pick(&REJECTIONS);
     let body = match dice.between(0, 3) {
         0 => json!({ "statusCode": status, "data": { "message": "Outdated price", "error": "NO_PRICE" } })
@@ -225,7 +225,7 @@ pub(crate) fn rejection(dice: &mut Dice) -> RawAnswer {
     answer(status, &body)
 }
 
-pub(crate) fn failed_reading(dice: &mut Dice) -> Result<RawAnswer, TransportError> {
+pub(crate) fn failed_reading(dice: &mut Dice) -> Result<RawResponse, TransportError> {
     Ok(match dice.between(0, 7) {
         0 => return Err(TransportError::Lost("connection reset".to_owned())),
         1 => return Err(TransportError::NotConnected("connection refused".to_owned())),

@@ -14,7 +14,7 @@ use candlewick_broker::{Rejection, RejectionReason};
 use candlewick_engine::{Entry, Recorder};
 use candlewick_journal::Journal;
 use candlewick_runtime::{
-    Command, ControlOrderId, Coordinator, CoordinatorParts, DurableOpen, Input, JournalEntry,
+    Command, ControlOrderId, Coordinator, CoordinatorParts, DurableOrder, Input, JournalEntry,
 };
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -24,7 +24,7 @@ const JOURNAL_DEADLINE: Millis = Millis::from_seconds(10);
 
 enum Occurrence {
     Question(Box<PendingRequest>),
-    Post(Box<DurableOpen>),
+    Post(Box<DurableOrder>),
     Arrived(Box<Flight>),
     Answer(Box<Answer>),
     Written(Durability, bool),
@@ -34,7 +34,7 @@ enum Occurrence {
 }
 
 struct Flight {
-    open: DurableOpen,
+    open: DurableOrder,
     ticket: u64,
     is_unanswered: bool,
     answer: Millis,
@@ -84,7 +84,11 @@ pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> RunEnd {
         priced_symbols: stream::priced(&world.plan),
         is_simulated: false,
         until: None,
-        balances: world.plan.lies.money.map(|_| Reply::at(records::balances(world), clock.now())),
+        balances: world
+            .plan
+            .lies
+            .money
+            .map(|_| Reply::without_latency(records::balances(world), clock.now())),
         recovered: past,
     };
     let mut process = Process {
@@ -284,7 +288,7 @@ impl Process<'_> {
         }
     }
 
-    fn send(&mut self, open: DurableOpen) {
+    fn send(&mut self, open: DurableOrder) {
         let is_limited = self.world.plan.habits.requests_per_second > 0.0;
         let wait = if is_limited { Millis::new(self.world.dice().skewed(0, 400)) } else { Millis::ZERO };
         if wait == Millis::ZERO {
@@ -293,7 +297,7 @@ impl Process<'_> {
         self.happen_after(wait, Occurrence::Post(Box::new(open)));
     }
 
-    fn post(&mut self, open: DurableOpen) {
+    fn post(&mut self, open: DurableOrder) {
         let intent = open.intent();
         let outcome = |outcome| Occurrence::Answer(Box::new(Answer::Open(intent, outcome)));
         let is_late =
@@ -341,7 +345,7 @@ impl Process<'_> {
                     Some(_) => rejected(ticket),
                     None => {
                         let report = Box::new(records::opened(self.world, place));
-                        OpenOutcome::Opened(Reply::at(report, self.clock.now()))
+                        OpenOutcome::Opened(Reply::without_latency(report, self.clock.now()))
                     }
                 }
             }

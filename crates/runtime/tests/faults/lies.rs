@@ -328,7 +328,7 @@ pub(crate) fn distort(trade: &Trade, mut report: TradeReport, place: Place, now:
                 OtherTrade::Id => UNKNOWN_ID.clone_into(&mut report.id),
                 OtherTrade::Symbol => report.symbol = Some(OTHER_SYMBOL.to_owned()),
                 OtherTrade::Direction => {
-                    report.direction = Some(Reported::Known(trade.order.direction.opposite()));
+                    report.direction = Some(ReportedValue::Known(trade.order.direction.opposite()));
                 }
             }
             report.profit = report.profit.map(|_| Decimal::from(5_000));
@@ -366,9 +366,9 @@ fn answer_otherwise(term: Term, trade: &Trade, report: &mut TradeReport) {
     match term {
         Term::Amount => report.amount = Some(other.amount),
         Term::Symbol => report.symbol = Some(other.symbol.to_string()),
-        Term::Direction => report.direction = Some(Reported::Known(other.direction)),
+        Term::Direction => report.direction = Some(ReportedValue::Known(other.direction)),
         Term::Account => report.account = Some(other.account),
-        Term::Expiry => report.close_type = Some(Reported::Known(other.close_type)),
+        Term::Expiry => report.close_type = Some(ReportedValue::Known(other.close_type)),
     }
 }
 

@@ -335,7 +335,9 @@ pub(crate) fn change_own_record(lie: MoneyLie, trade: &Trade, report: &mut Trade
 pub(crate) fn change_known(lie: MoneyLie, trade: &Trade, report: &mut TradeReport, is_row: bool) -> bool {
     match (lie, is_row) {
         (RecordedReal, false) | (ListedReal, true) => report.account = Some(Account::Real),
-        (ListedOpposite, true) => report.direction = Some(Reported::Known(trade.order.direction.opposite())),
+        (ListedOpposite, true) => {
+            report.direction = Some(ReportedValue::Known(trade.order.direction.opposite()))
+        }
         _ => return false,
     }
     true

@@ -6,7 +6,7 @@ use crate::others;
 use crate::prelude::*;
 use crate::records;
 use crate::world::MAX_QUESTIONS;
-use candlewick_api::{Purpose, RawAnswer, Transport, TransportError};
+use candlewick_api::{Purpose, RawResponse, Transport, TransportError};
 use candlewick_broker::current_intent;
 use reqwest::header::DATE;
 use reqwest::{Method, Url};
@@ -80,7 +80,7 @@ impl ModelNetwork {
         }
     }
 
-    async fn ask(&self, url: &Url, patience: Millis) -> Result<RawAnswer, TransportError> {
+    async fn ask(&self, url: &Url, patience: Millis) -> Result<RawResponse, TransportError> {
         if self.world.count("questions", 1) > MAX_QUESTIONS {
             self.world.require(false, || "questions without end".to_owned());
             return std::future::pending().await;
@@ -103,7 +103,7 @@ impl ModelNetwork {
         answered
     }
 
-    fn answer(&self, url: &Url) -> RawAnswer {
+    fn answer(&self, url: &Url) -> RawResponse {
         let world = &self.world;
         match url.path_segments().into_iter().flatten().collect::<Vec<_>>().as_slice() {
             ["token", "wallets"] => body::ok(&body::wallets(&records::balances(world))),
@@ -146,7 +146,7 @@ impl ModelNetwork {
         }
     }
 
-    fn dated(&self, mut answer: RawAnswer) -> RawAnswer {
+    fn dated(&self, mut answer: RawResponse) -> RawResponse {
         if self.world.plan.habits.has_dates {
             let now = Duration::from_millis(self.world.time.now().get() as u64);
             answer.headers.insert(DATE, httpdate::fmt_http_date(UNIX_EPOCH + now).parse().unwrap());
@@ -213,7 +213,7 @@ impl ModelNetwork {
         way
     }
 
-    async fn post(&self, order: &TradeOrder, patience: Millis) -> Result<RawAnswer, TransportError> {
+    async fn post(&self, order: &TradeOrder, patience: Millis) -> Result<RawResponse, TransportError> {
         let intent = self.check_post(current_intent(), order);
         let lost = || Err(TransportError::Lost("as it happens".to_owned()));
         let unsent = || Err(TransportError::NotConnected("as it happens".to_owned()));
@@ -266,7 +266,7 @@ impl Transport for ModelNetwork {
         purpose: Purpose,
         request: reqwest::Request,
         _limit_bytes: usize,
-    ) -> Result<RawAnswer, TransportError> {
+    ) -> Result<RawResponse, TransportError> {
         let patience = Millis::new(request.timeout().unwrap().as_millis() as i64);
         let is_post = *request.method() == Method::POST;
         self.world.require(is_post == (purpose == Purpose::Open), || "asked by the wrong client".to_owned());

@@ -14,7 +14,7 @@ pub(crate) use crate::world::World;
 pub(crate) use async_trait::async_trait;
 pub(crate) use candlewick_broker::clock::Clock;
 pub(crate) use candlewick_broker::{
-    Account, Balances, BrokerError, CandleRow, OpenOutcome, PriceAnswer, PriceRecord, Reply, Reported,
+    Account, Balances, BrokerError, CandleRow, OpenOutcome, PriceAnswer, PriceRecord, Reply, ReportedValue,
     TradeListing, TradeOrder, TradeProgress, TradeReport, WalletIdentity,
 };
 pub(crate) use candlewick_engine::{

@@ -107,7 +107,7 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> RunEnd
     let runner = Runner::new(RunnerParts {
         settings: world.plan.settings.clone(),
         header: header(&settings),
-        unrecognised: venue.unrecognised(),
+        unrecognised: venue.unrecognised_data(),
         token: venue.token_state(),
         market: Arc::clone(&venue) as _,
         broker: venue,
@@ -117,7 +117,7 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> RunEnd
         wants_prices: vec![false; settings.bots.len()],
         bots: settings.bots,
         journal: Box::new(journal),
-        past,
+        recovered: past,
         exchanges: mpsc::channel(1).1,
         watchers: vec![channel],
         until: None,
@@ -420,11 +420,11 @@ pub(crate) fn recover(world: &World) -> Result<RecoveredRun, RuntimeError> {
     for to in places {
         disk.lines[from..to].iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
         from = to;
-        while let Some(body) = fold.next_piece(true) {
+        while let Some(body) = fold.next_snapshot_piece(true) {
             let (at, seq) = (Millis::ZERO, kept.len() as u64 + 1);
             let line = Line { run: 1, kind: LineKind::Note, intent: None, at, received: at, body };
             let piece = StoredLine { seq, hash: ChainHash::GENESIS.next(seq, &line), line };
-            fold.on_piece_stored(piece.head());
+            fold.on_snapshot_piece_stored(piece.head());
             kept.insert(0, piece);
         }
         if !kept.is_empty() {

@@ -87,7 +87,7 @@ impl PendingRequest {
                 price.map_or_else(|| Reading::Failed(malformed("no time", "soon")), Reading::Price)
             }
             ReadRequest::Trade(_, id) => said_of(world, id, false),
-            ReadRequest::NamedTrade(_, _, id) => said_of(world, id, true),
+            ReadRequest::TradeToAdopt(_, _, id) => said_of(world, id, true),
             ReadRequest::Balances | ReadRequest::BalancesAfterTrades => {
                 Reading::Balances(records::balances(world))
             }
@@ -143,10 +143,12 @@ impl PendingRequest {
                 Answer::Trade(intent, Ok(Box::new(reply.map(|()| *report))))
             }
             (ReadRequest::Trade(intent, _), reading) => Answer::Trade(intent, Err(reading.error())),
-            (ReadRequest::NamedTrade(order, ..), Reading::Trade(report)) => {
-                Answer::NamedTrade(order, Ok(Box::new(reply.map(|()| *report))))
+            (ReadRequest::TradeToAdopt(order, ..), Reading::Trade(report)) => {
+                Answer::TradeToAdopt(order, Ok(Box::new(reply.map(|()| *report))))
             }
-            (ReadRequest::NamedTrade(order, ..), reading) => Answer::NamedTrade(order, Err(reading.error())),
+            (ReadRequest::TradeToAdopt(order, ..), reading) => {
+                Answer::TradeToAdopt(order, Err(reading.error()))
+            }
             (ReadRequest::Balances, Reading::Balances(shown)) => Answer::Balances(Ok(reply.map(|()| shown))),
             (ReadRequest::Balances, reading) => Answer::Balances(Err(reading.error())),
             (ReadRequest::BalancesAfterTrades, Reading::Balances(shown)) => {

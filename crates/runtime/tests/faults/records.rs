@@ -108,7 +108,7 @@ pub(crate) fn row_of_list(world: &World, trade: &Trade) -> TradeReport {
         match (word >> 32) % 3 {
             0 => row.direction = None,
             1 => row.close_type = None,
-            _ => row.direction = Some(Reported::Unrecognised("CALL".to_owned())),
+            _ => row.direction = Some(ReportedValue::Unrecognised("CALL".to_owned())),
         }
     }
     with_known_lie(world, trade, row, true)
@@ -176,12 +176,12 @@ pub(crate) fn last_price(world: &World, symbol: Symbol, at: Millis) -> Option<Pr
 fn full_record(habits: &Habits, trade: &Trade, now: Millis) -> TradeReport {
     let mut report = TradeReport {
         symbol: Some(trade.order.symbol.to_string()),
-        direction: Some(Reported::Known(trade.order.direction)),
-        expiration_type: Some(Reported::Known(match trade.order.expiration_type {
+        direction: Some(ReportedValue::Known(trade.order.direction)),
+        expiration_type: Some(ReportedValue::Known(match trade.order.expiration_type {
             ExpirationType::Unstated => ExpirationType::TimeFixed,
             stated => stated,
         })),
-        close_type: Some(Reported::Known(trade.order.close_type)),
+        close_type: Some(ReportedValue::Known(trade.order.close_type)),
         amount: Some(trade.order.amount),
         payout: Payout::from_percent(trade.payout).ok(),
         request_time: Some(trade.request_time),
@@ -189,7 +189,7 @@ fn full_record(habits: &Habits, trade: &Trade, now: Millis) -> TradeReport {
         open_price: Some(trade.open_price),
         close_time: Some(trade.close_time),
         account: Some(trade.order.account),
-        from_token: Some(trade.is_by_token),
+        is_opened_with_token: Some(trade.is_by_token),
         created_time: Some(trade.request_time),
         ..TradeReport::new(trade.id.as_str())
     };

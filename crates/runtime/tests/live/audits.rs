@@ -60,12 +60,12 @@ async fn audit_finds_a_trade_with_wrong_terms_payout_or_account() {
     assert_eq!(findings(&ran), [(Audit::Terms, 2)]);
     let ran = run(CLOSE, 9, &[FOLLOWS[0], FOLLOWS[1], (CLOSE, 1_009)]).await;
     assert_eq!(findings(&ran), [(Audit::Settlement, 1)]);
-    let halted = ran.finished().halted.as_deref().unwrap();
+    let halted = ran.finished().halt_reason.as_deref().unwrap();
     assert!(halted.contains("with +9.00, but stake 10.00 and payout 80 % give 8.00"), "{halted}");
     let real = |script: &mut OpenScript| script.answer.as_mut().unwrap().account = Some(Account::Real);
     let ran = stage((CLOSE, 8), real, &[]).await.run_for(30 * MINUTE).await;
     assert_eq!(findings(&ran), [(Audit::Terms, 1)]);
-    assert!(ran.finished().halted.as_deref().is_some_and(|why| why.starts_with("REAL MONEY: ")));
+    assert!(ran.finished().halt_reason.as_deref().is_some_and(|why| why.starts_with("REAL MONEY: ")));
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use crate::script::{end, unknown};
-use candlewick_broker::{RejectionReason, Reported};
+use candlewick_broker::{RejectionReason, ReportedValue};
 use candlewick_engine::{IntentId, Rejection};
 use candlewick_runtime::control::Resolution;
 use candlewick_sdk::Direction;
@@ -108,7 +108,7 @@ async fn operator_adopts_only_an_existing_trade_with_the_requested_terms() {
     let mut ours = running("ours", open, close);
     end(&mut ours, Outcome::Won, 8);
     let mut other = running("other", open, close);
-    other.direction = Some(Reported::Known(Direction::Sell));
+    other.direction = Some(ReportedValue::Known(Direction::Sell));
     let named = [("missing", None), ("other", Some(other)), ("ours", Some(ours))];
     stage.script.named = named.map(|(id, report)| (id.to_owned(), report)).into();
     let stage = stage.trouble_during(Which::Trades, (78_900, 79_400), Trouble::Fail(unavailable()));
@@ -143,8 +143,8 @@ async fn accepted_terms_of_an_unanswered_open_count_and_halt() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE, 8 * MINUTE]);
     let mut taken = running("taken", stage.at(MINUTE + 999), stage.at(2 * MINUTE + 999));
     taken.symbol = Some(btc().to_string());
-    taken.direction = Some(Reported::Known(Direction::Buy));
-    taken.close_type = Some(Reported::Known("01:00".parse().unwrap()));
+    taken.direction = Some(ReportedValue::Known(Direction::Buy));
+    taken.close_type = Some(ReportedValue::Known("01:00".parse().unwrap()));
     taken.amount = Some(50.into());
     taken.request_time = Some(stage.at(MINUTE + 500));
     let mut over = taken.clone();
@@ -158,7 +158,7 @@ async fn accepted_terms_of_an_unanswered_open_count_and_halt() {
     let stake = row.approved.stake().minor();
     assert_eq!((row.state, stake), (IntentState::Settled, 5_000), "{:?}", ran.warnings);
     assert_eq!((finished.book.venue_id(&row), finished.free.minor()), (VenueId::new("taken"), 104_000));
-    let halted = finished.halted.as_deref().unwrap_or_default();
+    let halted = finished.halt_reason.as_deref().unwrap_or_default();
     assert!(halted.contains("amount is 50, but 10 was ordered"), "{halted}");
     assert_eq!(ran.refused(), [(8 * MINUTE, Rule::Halted)]);
     assert_eq!(ran.asked_open(btc()), [MINUTE], "at most one request");

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use crate::stage::{Signaller, bot_of, parts, symbol};
 use candlewick_api::{
-    Body, Credentials, HttpBroker, Purpose, RawAnswer, Secret, Settings, Transport, TransportError,
+    Body, Credentials, HttpBroker, Purpose, RawResponse, Secret, Settings, Transport, TransportError,
 };
 use candlewick_broker::clock::Hold;
 use candlewick_broker::{PriceFeed, PriceTick};
@@ -107,7 +107,7 @@ impl Venue {
 
 #[async_trait]
 impl Transport for Venue {
-    async fn send(&self, _: Purpose, request: Request, _: usize) -> Result<RawAnswer, TransportError> {
+    async fn send(&self, _: Purpose, request: Request, _: usize) -> Result<RawResponse, TransportError> {
         tokio::time::sleep(ROUND_TRIP / 2).await;
         let path = request.url().path().to_owned();
         let answer = match path.as_str() {
@@ -126,7 +126,7 @@ impl Transport for Venue {
         };
         tokio::time::sleep(ROUND_TRIP / 2).await;
         let body = Body::Whole(answer.to_string().into_bytes());
-        Ok(RawAnswer { status: StatusCode::OK, headers: HeaderMap::new(), body })
+        Ok(RawResponse { status: StatusCode::OK, headers: HeaderMap::new(), body })
     }
 }
 
@@ -169,7 +169,7 @@ async fn trade(symbols: usize, per_second: f64, prices: Prices) -> (usize, usize
     let mut parts = parts(at, ("u", 1_000_000), (risk(), bots(symbols)), strategies, vec![watcher]);
     parts.settings.watch_prices = demand(symbols, prices).has_room_for_display_prices(per_second);
     parts.wants_prices.fill(prices != Prices::Unwanted);
-    (parts.unrecognised, parts.token) = (client.unrecognised(), client.token_state());
+    (parts.unrecognised, parts.token) = (client.unrecognised_data(), client.token_state());
     if prices == Prices::Streamed {
         parts.market = Arc::new(Streaming { client: Arc::clone(&client), clock: clock.clone() });
     }

@@ -76,7 +76,7 @@ impl Journal for MemoryJournal {
         self.0.lock().unwrap().failing == Failing::Snapshots
     }
 
-    async fn write_background_piece(&mut self) {
+    async fn write_background_chunk(&mut self) {
         std::future::pending::<()>().await;
     }
 

@@ -76,7 +76,7 @@ pub(crate) fn parts<V: MarketData + Broker + 'static>(
         wants_prices: vec![false; settings.bots.len()],
         bots: settings.bots,
         journal: Box::new(NullJournal),
-        past: RecoveredState::default(),
+        recovered: RecoveredState::default(),
         unrecognised: Arc::default(),
         token: Arc::default(),
         exchanges: mpsc::channel(1).1,

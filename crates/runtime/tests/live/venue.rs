@@ -4,7 +4,7 @@ use crate::journal::MemoryJournal;
 use crate::prelude::*;
 use crate::script::since;
 use candlewick_broker::{
-    Account, Balances, CandleRow, Detail, Identity, PriceRecord, TradeListing, TradeOrder,
+    Account, Balances, CandleRow, DetailLevel, Identity, PriceRecord, TradeListing, TradeOrder,
 };
 use candlewick_sdk::Ohlcv;
 use std::sync::MutexGuard;
@@ -156,11 +156,11 @@ impl Broker for ScriptedVenue {
         TradeListing { began, ended, is_complete: true, trades, end_error: None }
     }
 
-    async fn trade(&self, id: &str, detail: Detail) -> Result<Reply<TradeReport>, BrokerError> {
+    async fn trade(&self, id: &str, detail: DetailLevel) -> Result<Reply<TradeReport>, BrokerError> {
         let sent = self.clock.now();
         self.take(Ask::Trade(id.to_owned())).await?;
         let named = self.script.named.get(id);
-        self.require(named.is_some() || detail == Detail::Progress, || {
+        self.require(named.is_some() || detail == DetailLevel::Progress, || {
             format!("details requested for the unknown trade {id}")
         });
         let report = self.report_of(id).or_else(|| named.cloned().flatten());

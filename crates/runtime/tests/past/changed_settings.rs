@@ -40,14 +40,14 @@ async fn check(remember: Option<Millis>) {
         assert_eq!((found.notice(), whole.notice()), (None, None), "start {number}");
         let (found_state, expected) = (state_under(&found, own), state_under(&whole, own));
         assert_eq!(found_state.0, expected.0, "start {number}");
-        let left = found.past().evicted_count();
+        let left = found.recovered().evicted_count();
         if remember.is_none() {
             assert_eq!((found_state.1, left), (expected.1, 0), "start {number}");
         }
-        let [few, rows] = [&found, &whole].map(|fold| fold.past().book().rows());
+        let [few, rows] = [&found, &whole].map(|fold| fold.recovered().book().rows());
         assert_eq!(few.len() as u64 + left, rows.len() as u64, "start {number}");
         for row in few {
-            let same = whole.past().book().row(row.approved.intent()).unwrap();
+            let same = whole.recovered().book().row(row.approved.intent()).unwrap();
             assert_eq!((row.approved, row.state), (same.approved, same.state), "start {number}");
         }
         let (read, lines) = (found.lines_read(), whole.lines_read());
@@ -58,7 +58,7 @@ async fn check(remember: Option<Millis>) {
     }
     if remember.is_some() {
         let last = folder.read_under(&all[6]).await.unwrap();
-        assert!(last.past().evicted_count() > 100, "{}", last.past().evicted_count());
+        assert!(last.recovered().evicted_count() > 100, "{}", last.recovered().evicted_count());
     }
     let check = folder.check().await;
     let (pieces, whole) = folder.snapshots().await;
@@ -155,7 +155,7 @@ async fn reports_why_the_settings_of_a_snapshot_are_unknown() {
     assert_eq!(read.notice(), None, "the settings are known");
     let expect = async |folder: &Folder, expected: &str| {
         let (mut reader, mut reasons) = (folder.reader().await, Vec::new());
-        let mut watch = |reading: FullReadProgress<'_>| reasons.extend(reading.why.map(str::to_owned));
+        let mut watch = |reading: FullReadProgress<'_>| reasons.extend(reading.reason.map(str::to_owned));
         drop(JournalFold::read_with_progress(&mut reader, &own, 0, None, &mut watch).await);
         let why = reasons.swap_remove(0);
         let end = format!("the whole journal is read: it was written with other settings, and {expected}");

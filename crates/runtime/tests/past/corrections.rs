@@ -3,7 +3,7 @@
 use crate::prelude::*;
 
 fn outcome(fold: &JournalFold, intent: u64) -> Option<Outcome> {
-    fold.past().book().row(IntentId::new(intent)).and_then(|row| row.outcome)
+    fold.recovered().book().row(IntentId::new(intent)).and_then(|row| row.outcome)
 }
 
 async fn check_sound(folder: &Folder) {

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 const SEEDS: u64 = 20;
 
 fn rows(fold: &JournalFold) -> usize {
-    fold.past().book().rows().len()
+    fold.recovered().book().rows().len()
 }
 
 /// Records runs that each trade for half an hour of a day and leave no order in doubt.
@@ -41,7 +41,7 @@ async fn evicting_fold_writes_the_same_snapshots() {
             all.on_line_stored(stored);
             few.on_line_stored(stored);
             while random.random_bool(0.8) {
-                let (piece, same) = (all.next_piece(false), few.next_piece(false));
+                let (piece, same) = (all.next_snapshot_piece(false), few.next_snapshot_piece(false));
                 assert_eq!(piece, same, "seed {seed}, entry {}", stored.seq);
                 if piece.is_none() {
                     break;
@@ -51,12 +51,12 @@ async fn evicting_fold_writes_the_same_snapshots() {
                     few.on_rows_complete();
                 }
                 if random.random_bool(0.2) {
-                    all.on_piece_failed("chance");
-                    few.on_piece_failed("chance");
+                    all.on_snapshot_piece_failed("chance");
+                    few.on_snapshot_piece_failed("chance");
                     lost += 1;
                 } else {
-                    all.on_piece_stored(stored.head());
-                    few.on_piece_stored(stored.head());
+                    all.on_snapshot_piece_stored(stored.head());
+                    few.on_snapshot_piece_stored(stored.head());
                 }
             }
             if random.random_bool(0.3) {
@@ -65,7 +65,7 @@ async fn evicting_fold_writes_the_same_snapshots() {
         }
         held = (held.0 + rows(&few), held.1 + rows(&all));
         let under_way = |fold: &JournalFold| {
-            let book = fold.past().book();
+            let book = fold.recovered().book();
             let rows = book.rows().iter().filter(|row| !row.is_finished());
             rows.map(|row| book.stored_row(row.approved.intent())).collect::<Vec<_>>()
         };
@@ -83,18 +83,18 @@ async fn start_leaves_trades_older_than_a_day_in_the_journal() {
     folder.remember = Some(Millis::HOUR);
     let few = folder.read().await.unwrap();
     // All trades of the first five days closed at least a day ago; twenty of them are among the last fifty.
-    assert_eq!((all.past().evicted_count(), few.past().evicted_count()), (0, 130));
+    assert_eq!((all.recovered().evicted_count(), few.recovered().evicted_count()), (0, 130));
     assert_eq!((rows(&all), rows(&few)), (180, 50));
     folder.remember = Some(Millis::DAY * 4);
     assert_eq!(rows(&folder.read().await.unwrap()), 120, "four of six days are retained");
     assert_eq!(state(&few).0, state(&all).0, "the session must be equal");
-    let kept = |fold: &JournalFold, intent| serde_json::json!(fold.past().book().stored_row(intent));
-    for row in few.past().book().rows() {
+    let kept = |fold: &JournalFold, intent| serde_json::json!(fold.recovered().book().stored_row(intent));
+    for row in few.recovered().book().rows() {
         let intent = row.approved.intent();
         assert_eq!(kept(&few, intent), kept(&all, intent));
-        assert_eq!(few.past().decisions()[&intent], all.past().decisions()[&intent]);
+        assert_eq!(few.recovered().decisions()[&intent], all.recovered().decisions()[&intent]);
     }
-    assert_eq!(few.past().displayed_lines(), all.past().displayed_lines());
+    assert_eq!(few.recovered().displayed_lines(), all.recovered().displayed_lines());
 }
 
 #[tokio::test]
@@ -102,20 +102,23 @@ async fn reads_evicted_rows_and_trades_from_the_journal() {
     let folder = settled_on(6).await;
     let whole = folder.read().await.unwrap();
     let few = JournalFold::read_rows(&mut folder.reader().await, &settings()).await.unwrap();
-    let (all, few) = (whole.past(), few.past());
+    let (all, few) = (whole.recovered(), few.recovered());
     assert_eq!((few.book().rows().len(), few.evicted_count()), (50, 130));
     let read: Vec<_> = few.old_rows().chain(few.book().rows()).collect();
     assert_eq!(serde_json::json!(read), serde_json::json!(all.book().rows()));
     let few = JournalFold::read_trades(&mut folder.reader().await, &settings()).await.unwrap();
-    assert_eq!((rows(&few), few.past().evicted_count(), few.past().old_rows().count()), (50, 130, 0));
-    let runs: BTreeSet<_> = few.past().evicted_bots().iter().map(|(run, _)| *run).collect();
+    assert_eq!(
+        (rows(&few), few.recovered().evicted_count(), few.recovered().old_rows().count()),
+        (50, 130, 0)
+    );
+    let runs: BTreeSet<_> = few.recovered().evicted_bots().iter().map(|(run, _)| *run).collect();
     assert_eq!(runs, (1..=5).collect());
     let (_, mut few, _) = few.into_parts();
     let (book, old) = (all.book(), few.take_old_trades());
     assert_eq!(old.len(), 130);
     for (old, row) in old.iter().zip(book.rows()) {
         let id = book.venue_id(row).unwrap();
-        assert!(old.has_venue_id(id.as_str()) && !old.has_venue_id("another") && !old.is_by_operator);
+        assert!(old.has_venue_id(id.as_str()) && !old.has_venue_id("another") && !old.is_settled_by_operator);
         assert_eq!((old.intent, old.bot), (row.approved.intent(), row.approved.bot()));
         assert_eq!(old.settled, row.settled_at.zip(row.outcome).map(|(at, end)| (at, end, row.profit)));
         assert_eq!(old.edge, EdgeRow::from_row(row));
@@ -142,7 +145,7 @@ async fn run_with_evicted_intents_continues_normally() {
 async fn start_without_tables_reads_every_intent() {
     let mut folder = settled_on(4).await;
     folder.remember = Some(Millis::HOUR);
-    let left = async |folder: &Folder| folder.read().await.unwrap().past().evicted_count();
+    let left = async |folder: &Folder| folder.read().await.unwrap().recovered().evicted_count();
     assert_eq!(left(&folder).await, 70);
     folder.change("UPDATE projection SET is_complete = 0").await;
     assert_eq!(left(&folder).await, 0);
@@ -163,7 +166,7 @@ async fn unopened_request_does_not_block_eviction_of_later_intents() {
     }
     folder.remember = Some(Millis::HOUR);
     let few = folder.read().await.unwrap();
-    assert_eq!((few.past().evicted_count(), rows(&few)), (129, 51));
+    assert_eq!((few.recovered().evicted_count(), rows(&few)), (129, 51));
     folder.run(true).await;
     folder.remember = None;
     let (whole, few) = (folder.read_whole().await, folder.read().await.unwrap());

@@ -260,7 +260,7 @@ impl Folder {
             }
             journal.note(at, format!("{{\"alarm\":\"{now} {}\"}}", minute / 10));
             journal.make_durable().await.unwrap();
-            journal.write_background_piece().await;
+            journal.write_background_chunk().await;
         }
         if is_killed {
             drop(journal);
@@ -375,7 +375,7 @@ async fn start_with_unusable_snapshot_reads_the_whole_journal_and_says_why() {
     assert!(notice.contains("written with other settings"), "{notice}");
     let (mut reasons, total) = (Vec::new(), folder.reader().await.head().await.unwrap().seq);
     let mut reader = folder.reader().await;
-    let mut watch = |read: FullReadProgress<'_>| reasons.push((read.why.map(str::to_owned), read.done));
+    let mut watch = |read: FullReadProgress<'_>| reasons.push((read.reason.map(str::to_owned), read.done));
     JournalFold::read_with_progress(&mut reader, &other, 0, None, &mut watch).await.unwrap();
     let (first, last) = (reasons.first().unwrap(), reasons.last().unwrap());
     assert_eq!((first, last), (&(Some(notice.clone()), 0), &(Some(notice.clone()), total)));
@@ -472,7 +472,7 @@ async fn resumes_from_and_checks_a_snapshot_of_an_earlier_version() {
     for is_killed in [false, true] {
         folder.run(is_killed).await;
     }
-    let (own, earlier) = (settings().fingerprint().unwrap(), settings().earlier_fingerprint().unwrap());
+    let (own, earlier) = (settings().fingerprint().unwrap(), settings().legacy_fingerprint().unwrap());
     let (mut last, mut changed) = (ChainHash::GENESIS, Vec::<(String, String)>::new());
     let other = folder.rewritten(true, |stored| {
         let mut line = stored.line.clone();

@@ -83,7 +83,7 @@ impl Script {
             journal.make_durable().await.unwrap();
             elapsed.fetch_add(self.random.random_range(0..10), Ordering::Relaxed);
             if self.random.random_bool(0.7) {
-                journal.write_background_piece().await;
+                journal.write_background_chunk().await;
             }
         }
         if self.random.random_bool(0.5) {
@@ -200,9 +200,9 @@ impl Script {
         let is_from_start = self.random.random_bool(0.2);
         let head = store.head();
         let mut projector =
-            if is_from_start { Projector::rebuilding(head) } else { Projector::starting_after(head) };
+            if is_from_start { Projector::for_rebuild(head) } else { Projector::from_head(head) };
         for _ in 0..pieces {
-            projector.write_piece(&mut store, &past).await.unwrap();
+            projector.write_batch(&mut store, &past).await.unwrap();
         }
     }
 
@@ -211,7 +211,10 @@ impl Script {
         let holder = Holder::current_process("test");
         let projected = project_journal(&self.folder.url, &holder, projection).await.unwrap();
         let tables = self.folder.reader().await.tables().await.unwrap().unwrap();
-        assert_eq!((projected.up_to, projected.intents), (tables.last_entry, tables.intents.len() as u64));
+        assert_eq!(
+            (projected.last_entry, projected.intents),
+            (tables.last_entry, tables.intents.len() as u64)
+        );
         assert_eq!(tables.last_entry, self.folder.reader().await.head().await.unwrap());
         tables
     }

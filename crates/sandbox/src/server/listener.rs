@@ -86,7 +86,7 @@ impl SeverableStream {
         !self.unflushed && self.slot.connection.idle_since().is_some()
     }
 
-    fn has_request_head_begun(&self) -> bool {
+    fn is_reading_request_head(&self) -> bool {
         self.slot.connection.request_count() < self.head_of
     }
 
@@ -99,10 +99,10 @@ impl SeverableStream {
         if !self.is_evicted && Pin::new(&mut self.slot.wanted).poll(context).is_ready() {
             self.is_evicted = true;
             self.start_head_deadline(EVICTION_GRACE);
-        } else if self.is_evicted && !self.has_request_head_begun() {
+        } else if self.is_evicted && !self.is_reading_request_head() {
             self.start_head_deadline(EVICTION_GRACE);
         }
-        self.has_request_head_begun() && self.head_deadline.as_mut().poll(context).is_ready()
+        self.is_reading_request_head() && self.head_deadline.as_mut().poll(context).is_ready()
     }
 }
 
@@ -125,7 +125,7 @@ impl AsyncRead for SeverableStream {
         }
         match read {
             Poll::Ready(read) => {
-                if !this.has_request_head_begun() {
+                if !this.is_reading_request_head() {
                     this.start_head_deadline(HEAD_TIMEOUT);
                 }
                 Poll::Ready(read)

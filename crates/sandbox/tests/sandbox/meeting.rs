@@ -4,8 +4,8 @@ use crate::harness::{NOON, Premises, START, client};
 use candlewick_api::HttpBroker;
 use candlewick_broker::clock::{Clock, Speed, VirtualClock};
 use candlewick_broker::{
-    Account, AsOf, Broker, CandleQuery, Detail, MarketData, OpenOutcome, PriceAnswer, RejectionReason, Reply,
-    Skew, TradeOrder, TradeProgress, TradeReport,
+    Account, AsOf, Broker, CandleQuery, DetailLevel, MarketData, OpenOutcome, PriceAnswer, RejectionReason,
+    Reply, Skew, TradeOrder, TradeProgress, TradeReport,
 };
 use candlewick_sandbox::Replies;
 use candlewick_sdk::{Direction, ExpirationType, Interval, Millis, Outcome};
@@ -38,15 +38,15 @@ async fn client_reads_every_field() {
 
     let opened = open(&broker, "BTCUSDT").await;
     assert_eq!(opened.request_time, Some(Millis::new(NOON + 2_000)));
-    assert_eq!((opened.account, opened.from_token), (Some(Account::Demo), Some(true)));
+    assert_eq!((opened.account, opened.is_opened_with_token), (Some(Account::Demo), Some(true)));
     clock.set(NOON + 70_000);
     let won = TradeProgress::Over(Outcome::Won);
-    let short = broker.trade(&opened.id, Detail::Progress).await.unwrap().value;
+    let short = broker.trade(&opened.id, DetailLevel::Progress).await.unwrap().value;
     assert_eq!((&short.progress, short.profit), (&won, Some(Decimal::TEN)));
     assert_eq!(short.direction, None, "the short projection does not say it");
-    let full = broker.trade(&opened.id, Detail::Everything).await.unwrap().value;
+    let full = broker.trade(&opened.id, DetailLevel::Everything).await.unwrap().value;
     assert_eq!(full.progress, won);
-    assert_eq!(full.direction.and_then(|said| said.known().copied()), Some(Direction::Buy));
+    assert_eq!(full.direction.and_then(|said| said.value().copied()), Some(Direction::Buy));
     let listing = broker.trades().await;
     assert_eq!((listing.is_complete, listing.trades.len(), listing.end_error), (true, 1, None));
     assert_eq!(listing.trades[0].progress, won);
@@ -66,10 +66,11 @@ async fn client_reads_every_field() {
         end: clock.now(),
     };
     let page = broker.candles(&query).await.unwrap().value;
-    let counts = (page.candles.len(), page.unusable_rows, page.forming_rows, page.outside_candles.len());
+    let counts =
+        (page.candles.len(), page.unusable_rows, page.forming_rows, page.out_of_window_candles.len());
     assert_eq!(counts, (31, 0, 1, 0));
 
-    assert!(broker.unrecognised().snapshot().is_empty(), "{:?}", broker.unrecognised().snapshot());
+    assert!(broker.unrecognised_data().snapshot().is_empty(), "{:?}", broker.unrecognised_data().snapshot());
     sandbox.stop().await;
 }
 
@@ -108,7 +109,8 @@ async fn in_lock_step_an_order_is_answered_while_time_stands_still() {
     tokio::task::yield_now().await;
     drop(hold);
     let hold = early.await.unwrap();
-    let outcome = async || broker.trade(&opened.id, Detail::Progress).await.unwrap().value.progress.outcome();
+    let outcome =
+        async || broker.trade(&opened.id, DetailLevel::Progress).await.unwrap().value.progress.outcome();
     assert_eq!(outcome().await, None, "a millisecond too early");
     drop(hold);
     let _hold = late.await.unwrap();

@@ -56,7 +56,7 @@ async fn streamed_prices_equal_requested_ones() {
         }
     }
     assert_eq!((NOON - START) / 60_000, 30);
-    assert!(broker.unrecognised().snapshot().is_empty(), "everything is understood");
+    assert!(broker.unrecognised_data().snapshot().is_empty(), "everything is understood");
 }
 
 #[tokio::test]
@@ -84,7 +84,7 @@ async fn faulty_stream_never_yields_old_or_wrong_prices() {
     }
     assert!(met(&sandbox).iter().all(|count| *count > 5), "{:?}", met(&sandbox));
     assert!(ticks > 50, "{ticks} of 200");
-    assert!(!broker.unrecognised().snapshot().is_empty(), "garbage is counted");
+    assert!(!broker.unrecognised_data().snapshot().is_empty(), "garbage is counted");
 }
 
 #[tokio::test]

@@ -92,7 +92,7 @@ impl Smoothing {
     }
 
     #[inline]
-    pub(super) const fn weighted(&self, value: f64) -> f64 {
+    pub(super) const fn weighted_value(&self, value: f64) -> f64 {
         self.weights[0] * value
     }
 
@@ -187,7 +187,7 @@ impl Ema {
         let mut answers = answers.map(|answers| &mut answers[..values.len()]);
         for (average, answers) in averages.iter().zip(&mut answers) {
             let pairs = answers.iter_mut().zip(values);
-            pairs.for_each(|(answer, value)| *answer = average.smoothing.weighted(*value));
+            pairs.for_each(|(answer, value)| *answer = average.smoothing.weighted_value(*value));
         }
         let mut means: [f64; COUNT] = array::from_fn(|which| averages[which].smoothing.mean());
         (0..values.len()).for_each(|place| {
@@ -363,10 +363,10 @@ impl Macd {
         let Self { fast, slow, signal, .. } = self;
         let [mut by_fast, mut by_slow, mut by_signal] = [&*fast, slow, signal].map(Smoothing::mean);
         for (place, value) in values.iter().enumerate() {
-            by_fast = fast.next_mean(fast.weighted(*value), by_fast);
-            by_slow = slow.next_mean(slow.weighted(*value), by_slow);
+            by_fast = fast.next_mean(fast.weighted_value(*value), by_fast);
+            by_slow = slow.next_mean(slow.weighted_value(*value), by_slow);
             let macd = by_fast - by_slow;
-            by_signal = signal.next_mean(signal.weighted(macd), by_signal);
+            by_signal = signal.next_mean(signal.weighted_value(macd), by_signal);
             (macds[place], signals[place], histograms[place]) = (macd, by_signal, macd - by_signal);
         }
         fast.set_mean(by_fast);

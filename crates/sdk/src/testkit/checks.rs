@@ -25,11 +25,11 @@ pub fn assert_passes_checks<S: StrategyFactory>(params: &S::Params) {
 }
 
 /// Asserts that the running test was built in `folder`.
-/// Call this as `assert_built_in_folder(env!("CARGO_MANIFEST_DIR"))`. If two packages share a name and a target folder,
+/// Call this as `assert_build_folder(env!("CARGO_MANIFEST_DIR"))`. If two packages share a name and a target folder,
 /// cargo may run the tests of the wrong package. In that case, the panic message names both folders and suggests a fix.
 #[track_caller]
-pub fn assert_built_in_folder(folder: &str) {
-    if let Some(problem) = crate::folder_error(folder) {
+pub fn assert_build_folder(folder: &str) {
+    if let Some(problem) = crate::check_build_folder(folder) {
         panic!("{problem}");
     }
 }
@@ -79,7 +79,7 @@ pub enum ConformanceError {
 /// Runs all checks of [`validate`] and returns the number of signals.
 /// `candles` must have the bot's interval. Their number must be at least twice the warm-up plus 100. Fails with
 /// [`ConformanceError`], which describes the first failed check. For the result of every check, call [`validate`].
-pub fn conformance<S: StrategyFactory>(
+pub fn check_conformance<S: StrategyFactory>(
     params: &S::Params,
     bot: &BotContext,
     candles: &[Candle],
@@ -220,7 +220,7 @@ mod tests {
     }
 
     fn check<S: StrategyFactory<Params = Params>>(expected: &str) {
-        let outcome = conformance::<S>(&HONEST, &bot("BTCUSDT"), &random_walk(1, 500));
+        let outcome = check_conformance::<S>(&HONEST, &bot("BTCUSDT"), &random_walk(1, 500));
         let message = outcome.map_or_else(|error| error.to_string(), |signals| (signals > 0).to_string());
         assert!(message.starts_with(expected), "{message:?}");
     }
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn rejects_too_few_candles_for_the_warmup() {
-        let few = conformance::<Follows>(&HONEST, &bot("BTCUSDT"), &random_walk(1, 50));
+        let few = check_conformance::<Follows>(&HONEST, &bot("BTCUSDT"), &random_walk(1, 50));
         let expected = "the candles: 50 candles are too few for the warm-up; provide at least 102";
         assert_eq!(few.unwrap_err().to_string(), expected);
     }

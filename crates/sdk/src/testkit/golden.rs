@@ -32,7 +32,7 @@ fn render_run<S: StrategyFactory>(params: &S::Params, bot: &BotContext, candles:
     let first = candles.first().map_or(0, |candle| candle.time().get());
     let mut text = format!("{} {} {params_text}\n", S::NAME, S::VERSION);
     let _ = writeln!(text, "{} {}, {} candles from {first}", bot.symbol, bot.interval, candles.len());
-    for (candle, signal) in candles.iter().zip(signals::<S>(params, bot, candles)) {
+    for (candle, signal) in candles.iter().zip(render_signals::<S>(params, bot, candles)) {
         if !signal.is_empty() {
             let _ = writeln!(text, "{} {signal}", candle.time());
         }
@@ -76,7 +76,11 @@ fn compare_or_write(file: &Path, run: &str, is_update: bool) -> Result<(), Strin
 /// candle. Signals during the warm-up are included. The strategy receives settlements as in a backtest without risk
 /// rules. Panics if the strategy cannot be built or panics, or if a signal has too many numbers.
 #[track_caller]
-pub fn signals<S: StrategyFactory>(params: &S::Params, bot: &BotContext, candles: &[Candle]) -> Vec<String> {
+pub fn render_signals<S: StrategyFactory>(
+    params: &S::Params,
+    bot: &BotContext,
+    candles: &[Candle],
+) -> Vec<String> {
     let subject = Subject::new::<S>(params, bot);
     let answers = match subject.map(|subject| subject.run(candles, RunMode::FULL)) {
         Err(error) => panic!("{error}"),
@@ -137,7 +141,7 @@ mod tests {
     }
 
     fn answers(far: f64, closes: &[f64]) -> Vec<String> {
-        signals::<Follows>(&Params { far }, &bot("BTCUSDT"), &from_closes(closes))
+        render_signals::<Follows>(&Params { far }, &bot("BTCUSDT"), &from_closes(closes))
     }
 
     #[test]

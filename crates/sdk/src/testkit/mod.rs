@@ -46,8 +46,8 @@ pub use allocator::{Allocations, CountingAllocator};
 pub use candles::{
     at_interval, bot, extreme, flat, from_closes, gappy, mean_reverting, random_walk, trending,
 };
-pub use checks::{ConformanceError, assert_built_in_folder, assert_passes_checks, conformance};
-pub use golden::{assert_golden, signals};
+pub use checks::{ConformanceError, assert_build_folder, assert_passes_checks, check_conformance};
+pub use golden::{assert_golden, render_signals};
 pub use table::assert_signals;
 pub use validation::{
     Check, CheckReport, Decision, Finding, FirstRun, Market, Progress, Subject, TruncatedParams, UnseenWalk,

@@ -82,7 +82,7 @@ fn find_differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Res
     }
     let mut text = String::new();
     for (index, Row { line, candle, signal: expected }) in rows.iter().enumerate() {
-        longer.feed_longer_before(candle, &mut *strategy);
+        longer.feed_longer_candles_before(candle, &mut *strategy);
         let signal = strategy.on_candle(candle);
         let counts = index + 1 >= warmup;
         let given = signal.filter(|_| counts).map(|signal| format!("{} {}", signal.direction, signal.reason));
@@ -96,7 +96,7 @@ fn find_differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Res
                 writeln!(text, "candle {}, \"{line}\": expected {expected}, got {given}{cold}", index + 1);
             text.push_str(&describe_state(&*strategy));
         }
-        longer.feed_longer_after(candle, &mut *strategy);
+        longer.feed_longer_candles_after(candle, &mut *strategy);
     }
     Ok(text)
 }
@@ -301,7 +301,7 @@ mod tests {
         fn conditions(&self) -> Vec<Condition<'_>> {
             let (part, side) = ("".into(), ConditionRole::Buy);
             let (text, holds, note) = ("change > 5", Some(self.0 > 5.0), String::new());
-            vec![Condition { part, role: side, depth: 0, text, is_met: holds, numbers: &[], note }]
+            vec![Condition { part_path: part, role: side, depth: 0, text, is_met: holds, numbers: &[], note }]
         }
     }
 

@@ -57,7 +57,7 @@ impl Side {
         if !longer.is_empty() {
             for candle in candles.candles() {
                 signals += u64::from(black_box(strategy.on_candle(candle)).is_some());
-                longer.feed_longer_after(candle, &mut *strategy);
+                longer.feed_longer_candles_after(candle, &mut *strategy);
             }
             return signals;
         }

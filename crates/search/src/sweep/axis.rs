@@ -99,7 +99,7 @@ pub(crate) enum AxisScale {
 
 /// Distance from a value to its neighbours in a continuous range, as a fraction of the range.
 const NEIGHBOUR_DISTANCE: f64 = 0.05;
-const DIGITS_AFTER_FIRST: f64 = 3.0;
+const DIGITS_AFTER_LEADING_DIGIT: f64 = 3.0;
 
 impl Axis {
     pub(crate) const fn new(name: String, target: AxisTarget, values: AxisValues, scale: AxisScale) -> Self {
@@ -184,7 +184,7 @@ impl Axis {
 
 /// Rounds to the fourth significant digit of `size`, for example to 0.01 if `size` is 10 to 99.
 fn round_to_precision(number: f64, size: f64) -> f64 {
-    let digits = DIGITS_AFTER_FIRST - size.abs().log10().floor();
+    let digits = DIGITS_AFTER_LEADING_DIGIT - size.abs().log10().floor();
     let factor = 10_f64.powf(digits.abs());
     let rounded =
         if digits < 0.0 { (number / factor).round() * factor } else { (number * factor).round() / factor };

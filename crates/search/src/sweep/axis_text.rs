@@ -34,9 +34,9 @@ impl Axis {
             return Ok(Self::new(name.to_owned(), AxisTarget::Parameter, values, scale));
         }
         let (target, values) = match name {
-            "close_type" => (AxisTarget::CloseType, parse_codes::<CloseType>(values).map_err(wrong)?),
+            "close_type" => (AxisTarget::CloseType, parse_text_values::<CloseType>(values).map_err(wrong)?),
             "expiration_type" => {
-                (AxisTarget::ExpirationType, parse_codes::<ExpirationType>(values).map_err(wrong)?)
+                (AxisTarget::ExpirationType, parse_text_values::<ExpirationType>(values).map_err(wrong)?)
             }
             _ => {
                 let own = entry.parameters.iter().map(|parameter| parameter.name.clone());
@@ -53,16 +53,18 @@ fn parse_values(text: &str, parameter: &Parameter) -> Result<(AxisValues, AxisSc
     match parameter.kind.as_str() {
         "integer" => parse_numbers(text, parameter, NumberKind::Whole),
         "number" => parse_numbers(text, parameter, NumberKind::Real),
-        "boolean" if text.is_empty() => Ok(linear_list(vec![Setting::Flag(false), Setting::Flag(true)])),
+        "boolean" if text.is_empty() => {
+            Ok(linear_axis_values(vec![Setting::Flag(false), Setting::Flag(true)]))
+        }
         "boolean" => {
             let flag = |item: &str| item.parse().map(Setting::Flag).map_err(|_| "use true,false".to_owned());
             let flags = split_items(text)?.into_iter().map(flag).collect::<Result<_, _>>()?;
-            check_unique(linear_list(flags))
+            check_unique(linear_axis_values(flags))
         }
         "string" if text.is_empty() => Err("list its values: NAME=one,two".to_owned()),
         "string" => {
             let texts = split_items(text)?.into_iter().map(|item| Setting::Text(Arc::from(item)));
-            check_unique(linear_list(texts.collect()))
+            check_unique(linear_axis_values(texts.collect()))
         }
         other => Err(format!("a parameter of type \"{other}\" cannot be searched")),
     }
@@ -71,14 +73,14 @@ fn parse_values(text: &str, parameter: &Parameter) -> Result<(AxisValues, AxisSc
 fn parse_numbers(text: &str, param: &Parameter, kind: NumberKind) -> Result<(AxisValues, AxisScale), String> {
     let Some((low, rest)) = split_range(text) else {
         let items = split_items(text)?.into_iter();
-        let settings = items.map(|item| checked_setting(parse_decimal(item)?, param, kind));
-        return check_unique(linear_list(settings.collect::<Result<_, _>>()?));
+        let settings = items.map(|item| to_checked_setting(parse_decimal(item)?, param, kind));
+        return check_unique(linear_axis_values(settings.collect::<Result<_, _>>()?));
     };
     let (high, spread) = rest.split_once(':').map_or((rest, ""), |(high, spread)| (high, spread.trim()));
     let low = parse_bound(low, param.minimum, "low", kind)?;
     let high = parse_bound(high, param.maximum, "high", kind)?;
-    checked_setting(low, param, kind)?;
-    checked_setting(high, param, kind)?;
+    to_checked_setting(low, param, kind)?;
+    to_checked_setting(high, param, kind)?;
     if low >= high {
         return Err(format!("the low end {low} of the range must be below the high end {high}"));
     }
@@ -86,14 +88,16 @@ fn parse_numbers(text: &str, param: &Parameter, kind: NumberKind) -> Result<(Axi
     let is_log = spread == "log" || spread.starts_with("log/");
     match spread {
         "" if kind == NumberKind::Real => between(AxisScale::Linear),
-        "" => Ok(linear_list(step_list(low, high, Decimal::ONE, kind)?)),
+        "" => Ok(linear_axis_values(evenly_spaced_values(low, high, Decimal::ONE, kind)?)),
         _ if is_log && low <= Decimal::ZERO => Err(format!("a log range must start above 0, not at {low}")),
         "log" if kind == NumberKind::Real => between(AxisScale::Log),
-        "log" => Ok((AxisValues::Listed(step_list(low, high, Decimal::ONE, kind)?), AxisScale::Log)),
+        "log" => {
+            Ok((AxisValues::Listed(evenly_spaced_values(low, high, Decimal::ONE, kind)?), AxisScale::Log))
+        }
         counted if is_log => {
             let count = counted["log/".len()..].parse().ok().filter(|count| (2..=MAX_VALUES).contains(count));
             let count = count.ok_or_else(|| format!("{counted} is invalid: use log/N with N >= 2"))?;
-            Ok(linear_list(log_spaced_values(to_f64(low), to_f64(high), count, kind)))
+            Ok(linear_axis_values(log_spaced_values(to_f64(low), to_f64(high), count, kind)))
         }
         step => {
             let step = parse_decimal(step).ok().filter(|step| *step > Decimal::ZERO);
@@ -103,7 +107,7 @@ fn parse_numbers(text: &str, param: &Parameter, kind: NumberKind) -> Result<(Axi
             if kind == NumberKind::Whole && !step.fract().is_zero() {
                 return Err(format!("the step of an integer parameter must be a whole number, not {step}"));
             }
-            Ok(linear_list(step_list(low, high, step, kind)?))
+            Ok(linear_axis_values(evenly_spaced_values(low, high, step, kind)?))
         }
     }
 }
@@ -128,7 +132,12 @@ fn parse_bound(text: &str, declared: Option<f64>, which: &str, kind: NumberKind)
 }
 
 /// Returns the values from `low` to `high`, in decimal arithmetic, so that three steps of 0.1 give exactly 0.3.
-fn step_list(low: Decimal, high: Decimal, step: Decimal, kind: NumberKind) -> Result<Vec<Setting>, String> {
+fn evenly_spaced_values(
+    low: Decimal,
+    high: Decimal,
+    step: Decimal,
+    kind: NumberKind,
+) -> Result<Vec<Setting>, String> {
     let steps = high.checked_sub(low).and_then(|width| width.checked_div(step));
     let count = steps.and_then(|steps| steps.floor().to_usize()).filter(|steps| *steps < MAX_VALUES);
     let count = count.ok_or_else(|| format!("there are more than {MAX_VALUES} values: use larger steps"))?;
@@ -150,7 +159,7 @@ fn log_spaced_values(low: f64, high: f64, count: usize, kind: NumberKind) -> Vec
     settings
 }
 
-fn checked_setting(value: Decimal, parameter: &Parameter, kind: NumberKind) -> Result<Setting, String> {
+fn to_checked_setting(value: Decimal, parameter: &Parameter, kind: NumberKind) -> Result<Setting, String> {
     if kind == NumberKind::Whole && !value.fract().is_zero() {
         return Err(format!("{value} is not a whole number"));
     }
@@ -188,7 +197,7 @@ fn split_items(text: &str) -> Result<Vec<&str>, String> {
     Ok(items)
 }
 
-fn parse_codes<T: std::str::FromStr<Err: std::fmt::Display> + std::fmt::Display>(
+fn parse_text_values<T: std::str::FromStr<Err: std::fmt::Display> + std::fmt::Display>(
     text: &str,
 ) -> Result<AxisValues, String> {
     if text.is_empty() {
@@ -196,10 +205,10 @@ fn parse_codes<T: std::str::FromStr<Err: std::fmt::Display> + std::fmt::Display>
     }
     let code = |item: &str| item.parse::<T>().map(|code| Setting::Text(code.to_string().into()));
     let codes = split_items(text)?.into_iter().map(code).collect::<Result<_, _>>();
-    check_unique(linear_list(codes.map_err(|error| error.to_string())?)).map(|(values, _)| values)
+    check_unique(linear_axis_values(codes.map_err(|error| error.to_string())?)).map(|(values, _)| values)
 }
 
-const fn linear_list(settings: Vec<Setting>) -> (AxisValues, AxisScale) {
+const fn linear_axis_values(settings: Vec<Setting>) -> (AxisValues, AxisScale) {
     (AxisValues::Listed(settings), AxisScale::Linear)
 }
 
@@ -220,8 +229,8 @@ mod tests {
 
     fn parse(text: &str) -> Result<Axis, String> {
         let entry = StrategyEntry::new("any", "1.0.0", |_, _| unreachable!("never built"))
-            .with_parameter(Parameter::new("period", 14).within(2.0, 500.0))
-            .with_parameter(Parameter::new("level", 30.0).within(0.0, 100.0))
+            .with_parameter(Parameter::new("period", 14).with_range(2.0, 500.0))
+            .with_parameter(Parameter::new("level", 30.0).with_range(0.0, 100.0))
             .with_parameter(Parameter::new("both", true))
             .with_parameter(Parameter::new("source", "close"))
             .with_parameter(Parameter::new("free", 1.0));

@@ -88,7 +88,7 @@ impl Figures {
             refused: open.refused,
             win_rate: rate.map(WinRate::to_fraction),
             break_even,
-            edge_lower: lower_edge(rate, break_even),
+            edge_lower: edge_lower_bound(rate, break_even),
             p_value,
             pnl: scale.to_f64(totals.pnl()),
             expectancy: totals.profit_per_unit_staked(),
@@ -115,7 +115,7 @@ fn is_default(timeline: &Timeline) -> bool {
     *timeline == Timeline::default()
 }
 
-fn lower_edge(rate: Option<WinRate>, break_even: Option<f64>) -> Option<f64> {
+fn edge_lower_bound(rate: Option<WinRate>, break_even: Option<f64>) -> Option<f64> {
     let break_even = break_even.filter(|break_even| *break_even > 0.0)?;
     Some(wilson_interval(rate?, CONFIDENCE_LEVEL).ok()?.lower / break_even - 1.0)
 }
@@ -128,10 +128,14 @@ mod tests {
     fn lower_edge_is_the_return_at_the_lower_win_rate() {
         // 60 of 100 won at 80 %: the Wilson interval starts at 0.502003; 0.502003 x 0.8 - 0.497997 = -0.096395.
         let rate = WinRate::new(60, 40).ok();
-        let found = lower_edge(rate, Some(1.0 / 1.8)).unwrap();
+        let found = edge_lower_bound(rate, Some(1.0 / 1.8)).unwrap();
         assert!((found - -0.096_395).abs() < 2e-6, "{found}");
         assert_eq!(
-            [lower_edge(rate, None), lower_edge(None, Some(0.5)), lower_edge(rate, Some(0.0))],
+            [
+                edge_lower_bound(rate, None),
+                edge_lower_bound(None, Some(0.5)),
+                edge_lower_bound(rate, Some(0.0))
+            ],
             [None; 3]
         );
     }

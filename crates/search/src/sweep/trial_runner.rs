@@ -92,7 +92,7 @@ impl Replayer<'_> {
 
     pub(crate) fn markets_until(&self, until: Millis) -> Vec<Market> {
         let past = Millis::new(i64::MIN)..until;
-        self.markets.iter().map(|market| cut_market_to(market, &past)).collect()
+        self.markets.iter().map(|market| clip_market(market, &past)).collect()
     }
 }
 
@@ -102,7 +102,7 @@ impl TrialRunner for Replayer<'_> {
             Ok(prepared) => prepared,
             Err(problem) => return Ok(TrialResult::Refused(problem)),
         };
-        let candles = cut_candles_to(self.candles, &(Millis::new(i64::MIN)..until));
+        let candles = clip_candles(self.candles, &(Millis::new(i64::MIN)..until));
         let markets = self.markets_until(until);
         let wants_prices = [self.entry.wants_prices];
         let backtest = match Backtest::new(&settings, vec![strategy], &wants_prices, &candles, markets) {
@@ -120,11 +120,11 @@ impl TrialRunner for Replayer<'_> {
     }
 }
 
-pub(crate) fn cut_candles_to(candles: &[CandleSeries], past: &Range<Millis>) -> Vec<CandleSeries> {
+pub(crate) fn clip_candles(candles: &[CandleSeries], past: &Range<Millis>) -> Vec<CandleSeries> {
     candles.iter().filter_map(|series| series.within(past.clone()).ok()).collect()
 }
 
-fn cut_market_to(market: &Market, past: &Range<Millis>) -> Market {
+fn clip_market(market: &Market, past: &Range<Millis>) -> Market {
     let within = |series: &CandleSeries| series.within(past.clone());
     Market {
         prices: within(&market.prices).unwrap_or_else(|_| market.prices.clone()),

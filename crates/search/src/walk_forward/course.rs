@@ -20,7 +20,7 @@ impl WalkForwardData<'_> {
     }
 
     /// Returns the minimum gap between training and test: the maximum trade duration, rounded up to whole candles.
-    pub fn purge(&self) -> Millis {
+    pub fn purge_gap(&self) -> Millis {
         let bot = self.replay.settings.session.bots.first();
         let close_types = self.possible_values("close_type", bot.map(|bot| bot.close_type));
         let expiration_types = self.possible_values("expiration_type", bot.map(|bot| bot.expiration_type));
@@ -66,7 +66,7 @@ impl WalkForwardData<'_> {
             own.within(start..test.end).ok().filter(|shown| shown.end() > test.start)
         });
         // The market data continues after the test for the length of the purge, so that all trades settle.
-        let priced = |shown: &CandleSeries| shown.start()..test.end + self.purge();
+        let priced = |shown: &CandleSeries| shown.start()..test.end + self.purge_gap();
         let markets = shown.as_ref().and_then(|shown| self.markets_within(&priced(shown)));
         let (Some(shown), Some(markets)) = (shown, markets) else {
             return Ok(empty_result(self.balance, self.replay.settings.session.money_scale));

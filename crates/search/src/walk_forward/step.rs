@@ -35,7 +35,7 @@ pub struct ChosenSet {
     pub test_result: BacktestResult,
 }
 
-pub enum WindowEnd {
+pub enum WindowOutcome {
     Done(Box<WindowResult>),
     Stopped,
 }
@@ -55,17 +55,17 @@ impl WalkForward<'_> {
         journal: &mut TrialJournal,
         known: Vec<Record>,
         watcher: &mut SweepWatcher<'_>,
-    ) -> Result<WindowEnd, SearchError> {
+    ) -> Result<WindowOutcome, SearchError> {
         let WalkForwardData { balance, .. } = self.data;
         let nothing =
             || WindowResult { window: window.clone(), rows: Vec::new(), scored_sets: 0, chosen: None };
         let Some((candles, markets)) = self.data.training_data(&window.training) else {
-            return Ok(WindowEnd::Done(Box::new(nothing())));
+            return Ok(WindowOutcome::Done(Box::new(nothing())));
         };
         let replay = Replayer { candles: &candles, markets: &markets, ..self.data.replay };
         let runner = SharedRunner::new(replay, DeclarationMode::Trusted);
         let SweepEnd::Done(rows) = self.training_sweep(&runner).run(journal, known, watcher)? else {
-            return Ok(WindowEnd::Stopped);
+            return Ok(WindowOutcome::Stopped);
         };
         let best = rank_rows(&rows).into_iter().next().filter(|row| row.score.is_some());
         // The declaration is trusted during the search, but checked for the chosen set.
@@ -73,7 +73,7 @@ impl WalkForward<'_> {
             runner.verify_declaration(&best.candidate, balance)?;
         }
         let chosen = best.map(|best| self.test_best_set(best, &rows, &runner, window)).transpose()?.flatten();
-        Ok(WindowEnd::Done(Box::new(WindowResult {
+        Ok(WindowOutcome::Done(Box::new(WindowResult {
             scored_sets: rows.iter().filter(|row| row.score.is_some()).count(),
             rows,
             chosen,

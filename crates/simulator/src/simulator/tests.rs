@@ -225,7 +225,7 @@ fn settlements_precede_replies_at_the_same_time_and_both_are_sorted_by_number() 
     venue.submit(&order(9, TimeFixed, "01:00", 68_000));
     venue.submit(&order(8, TimeFixed, "01:00", 68_000));
     let order_of = |venue: &mut Simulator| {
-        let figures = |event: VenueEvent| (event.at().get() - START, event.number());
+        let figures = |event: VenueEvent| (event.time().get() - START, event.number());
         drain(venue).into_iter().map(figures).collect::<Vec<_>>()
     };
     let expected = [(68_000, 5), (68_000, 8), (68_000, 9), (124_000, 4), (132_000, 8), (132_000, 9)];

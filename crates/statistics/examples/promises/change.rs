@@ -3,8 +3,8 @@
 
 use crate::measured::{Bound, Measured, SEED, Scale, each};
 use candlewick_statistics::{
-    ChangeDetector, EdgeTest, EdgeTestPlan, NotionalStake, StatisticsError, StreamDependence, StreamEvent,
-    TradeOutcome, TradeStream, WatchStake,
+    ChangeDetector, DetectorStake, EdgeTest, EdgeTestPlan, NotionalStake, StatisticsError, StreamDependence,
+    StreamEvent, TradeOutcome, TradeStream,
 };
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -37,7 +37,7 @@ impl Watched {
 
     /// Plays up to `trades` trades. Returns the estimated end of the edge if there is an alarm.
     fn play(&mut self, stream: &TradeStream, seed: u64, path: u64, trades: u64) -> Option<i64> {
-        let mut open: Vec<Option<(WatchStake, NotionalStake)>> =
+        let mut open: Vec<Option<(DetectorStake, NotionalStake)>> =
             (0..stream.max_open_trades()).map(|_| None).collect();
         stream.play(seed, path, trades, |event| {
             match event {

@@ -4,7 +4,7 @@
 use crate::measured::{SEED, Scale, each};
 use crate::verdict::NULLS;
 use candlewick_statistics::{
-    Sprt, SprtAnswer, StatisticsError, StreamEvent, TradeOutcome, TradeStream, WinRate, binomial_p_value,
+    Sprt, SprtDecision, StatisticsError, StreamEvent, TradeOutcome, TradeStream, WinRate, binomial_p_value,
     break_even,
 };
 use std::ops::ControlFlow;
@@ -75,6 +75,6 @@ impl Naive {
             is_shown |= won as f64 - shift >= self.critical[decided] as f64;
             ControlFlow::Continue(())
         });
-        failed.map_or(Ok((sprt.answer() == SprtAnswer::Edge, is_shown)), Err)
+        failed.map_or(Ok((sprt.decision() == SprtDecision::Edge, is_shown)), Err)
     }
 }

@@ -43,12 +43,12 @@ pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
             if points > 0.0 && dependence == INDEPENDENT { knowing(&stream, points, scale) } else { None };
         println!(
             "| {name} | {:.1} % | {:.1} % | {} | {} | {} | {} |",
-            100.0 * rates.shown_share(),
-            100.0 * rates.rejected_share(),
-            or_none(rates.trades_until_shown(0.5)),
-            or_none(rates.trades_until_shown(0.8)),
+            100.0 * rates.edge_shown_share(),
+            100.0 * rates.edge_rejected_share(),
+            or_none(rates.trades_until_edge_shown(0.5)),
+            or_none(rates.trades_until_edge_shown(0.8)),
             or_none(known),
-            or_none(rates.trades_until_rejected(0.5)),
+            or_none(rates.trades_until_edge_rejected(0.5)),
         );
     }
     Ok(())

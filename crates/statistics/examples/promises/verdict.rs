@@ -30,7 +30,7 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
         errors.push(wrong(
             format!("edge shown: {name} that win exactly p*"),
             nominal,
-            rates.shown_share(),
+            rates.edge_shown_share(),
             scale,
         ));
     }
@@ -45,7 +45,7 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
         errors.push(wrong(
             format!("no edge: {name} with exactly delta"),
             nominal,
-            rates.rejected_share(),
+            rates.edge_rejected_share(),
             scale,
         ));
     }

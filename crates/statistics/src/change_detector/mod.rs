@@ -68,7 +68,7 @@ struct RestartedAccount {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[must_use = "a trade that is never settled stays lost"]
-pub struct WatchStake {
+pub struct DetectorStake {
     bets: AmountPerBet,
     restarted_bets: AmountPerBet,
     numbers: [u32; BET_FRACTIONS.len()],
@@ -95,8 +95,8 @@ impl ChangeDetector {
     }
 
     /// Records an open and returns its stake. `variance_inflation` comes from [`Overlap`](crate::Overlap).
-    pub fn on_open(&mut self, mark: i64, variance_inflation: f64) -> WatchStake {
-        let mut stake = WatchStake {
+    pub fn on_open(&mut self, mark: i64, variance_inflation: f64) -> DetectorStake {
+        let mut stake = DetectorStake {
             bets: [0.0; BET_FRACTIONS.len()],
             restarted_bets: [0.0; BET_FRACTIONS.len()],
             numbers: [0; BET_FRACTIONS.len()],
@@ -119,7 +119,7 @@ impl ChangeDetector {
     /// Records the end of a trade that pays the fraction `payout` on a win.
     /// When the alarm is first raised, returns the mark at which the edge probably ended.
     #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
-    pub fn on_settled(&mut self, stake: WatchStake, outcome: TradeOutcome, payout: f64) -> Option<i64> {
+    pub fn on_settled(&mut self, stake: DetectorStake, outcome: TradeOutcome, payout: f64) -> Option<i64> {
         let smaller = (1.0 - self.delta) / (payout.max(1.0) - self.delta).max(f64::MIN_POSITIVE);
         let (gain, one) = match outcome {
             TradeOutcome::Cancelled => (0.0, 0.0),

@@ -195,12 +195,12 @@ fn first_false_step(holds: impl Fn(u32) -> bool) -> u32 {
 }
 
 /// Sizes of bets as fractions of a capital: Kelly fractions for edges from 0.25 to 32 % of the stake.
-/// A trade loses at most `BET_RISK` times the bet, which is always less than the capital.
+/// A trade loses at most `MAX_LOSS_MULTIPLE` times the bet, which is always less than the capital.
 const BET_SIZES: [f64; 8] = [0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32];
 
 /// Largest possible loss of a trade, as a multiple of the bet. The same loss is assumed for open trades of every
 /// candidate, so that they do not change the ranking of the candidates by capital.
-const BET_RISK: f64 = 2.0;
+const MAX_LOSS_MULTIPLE: f64 = 2.0;
 
 type CapitalPerBet = [f64; BET_SIZES.len()];
 
@@ -229,24 +229,24 @@ impl CandidateCapital {
         let bets = &mut self.open[place];
         for ((capital, bet), share) in self.capitals.iter_mut().zip(bets).zip(BET_SIZES) {
             *bet = *capital * share * scale;
-            *capital -= *bet * BET_RISK;
+            *capital -= *bet * MAX_LOSS_MULTIPLE;
         }
     }
 
     #[inline]
     fn on_settled(&mut self, place: usize, trade_return: f64, payout_fraction: f64) {
         let back = match self.side {
-            BetSide::Above => BET_RISK + (trade_return - self.candidate),
+            BetSide::Above => MAX_LOSS_MULTIPLE + (trade_return - self.candidate),
             BetSide::Below => {
                 let smaller = 2.0 / (1.0 + payout_fraction.max(1.0));
-                BET_RISK + smaller * (self.candidate - trade_return)
+                MAX_LOSS_MULTIPLE + smaller * (self.candidate - trade_return)
             }
         };
         self.return_bet(place, back);
     }
 
     fn on_cancelled(&mut self, place: usize) {
-        self.return_bet(place, BET_RISK);
+        self.return_bet(place, MAX_LOSS_MULTIPLE);
     }
 
     #[inline]

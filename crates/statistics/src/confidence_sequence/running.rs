@@ -1,6 +1,6 @@
 //! Running lower bound of the win rate, updated with each trade.
 
-use super::{BET_RISK, BET_SIZES, CapitalPerBet};
+use super::{BET_SIZES, CapitalPerBet, MAX_LOSS_MULTIPLE};
 use crate::statistics_error::check_confidence;
 use crate::verdict::OverlapMark;
 use crate::{Overlap, StatisticsError, TradeOutcome};
@@ -49,7 +49,7 @@ impl RunningWinRate {
             let bets = bets[candidate].iter_mut();
             for ((capital, bet), share) in self.capitals[candidate].iter_mut().zip(bets).zip(BET_SIZES) {
                 *bet = *capital * share * scale;
-                *capital -= *bet * BET_RISK;
+                *capital -= *bet * MAX_LOSS_MULTIPLE;
             }
         }
         OpenBets { bets, mark: self.overlap.on_open() }
@@ -66,7 +66,7 @@ impl RunningWinRate {
                 TradeOutcome::Draw | TradeOutcome::Cancelled => 0.0,
             };
             for (capital, bet) in self.capitals[candidate].iter_mut().zip(bets[candidate]) {
-                *capital += bet * (BET_RISK + gain);
+                *capital += bet * (MAX_LOSS_MULTIPLE + gain);
             }
         }
         self.spare.push(bets);

@@ -32,7 +32,7 @@ fn batches(dice: &mut Dice, size: usize, count: usize, win_rate: f64) -> Vec<Kno
                 let (place, outcome) = match dice.uniform() {
                     low if low < 0.02 => (1, TradeOutcome::Draw),
                     low if low < 0.04 => (1, TradeOutcome::Cancelled),
-                    _ if dice.happens(win_rate) => (0, TradeOutcome::Won),
+                    _ if dice.random_bool(win_rate) => (0, TradeOutcome::Won),
                     _ => (2, TradeOutcome::Lost),
                 };
                 (place, Known::Ended(trade, outcome, [0.6, 0.85, 1.3][dice.index_below(3)]))

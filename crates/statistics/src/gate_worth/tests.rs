@@ -83,7 +83,8 @@ fn rejects_empty_trades() {
 /// Returns the total return of the real trades minus `expected` for each real trade, and the number of real trades.
 fn beyond(rule: GateRule, trades: &[GatedTrade], expected: f64) -> (f64, f64) {
     let returns: Vec<f64> = trades.iter().map(|trade| trade.unit_return).collect();
-    let real = mean_of_real_trades(&TradeGate::new(rule).unwrap(), (trades, &order_steps(trades)), &returns);
+    let real =
+        mean_of_real_trades(&TradeGate::new(rule).unwrap(), (trades, &build_replay_steps(trades)), &returns);
     real.map_or((0.0, 0.0), |(mean, real)| ((mean - expected) * real as f64, real as f64))
 }
 
@@ -93,7 +94,7 @@ fn p_values_hold_their_error_rate_on_independent_trades() {
     let (mut random, mut shuffled) = (0_u32, 0_u32);
     for path in 0..PATHS {
         let mut dice = Dice::new(SEED + 1, path);
-        let trades = one_by_one((0..100).map(|_| unit_return(dice.happens(0.56))));
+        let trades = one_by_one((0..100).map(|_| unit_return(dice.random_bool(0.56))));
         let worth = gate_worth(&trades, hook(2), 99, path).unwrap();
         random += u32::from(worth.p_value_random.is_some_and(|p| p <= 0.05));
         shuffled += u32::from(worth.p_value_shuffled.is_some_and(|p| p <= 0.05));
@@ -179,10 +180,10 @@ impl Clusters {
         let (mut rates, mut real) = (Vec::new(), 0.0);
         for path in 0..400 {
             let mut dice = Dice::new(seed, path);
-            let mut state = usize::from(!dice.happens(self.shares()[0]));
+            let mut state = usize::from(!dice.random_bool(self.shares()[0]));
             let results = (0..4_000).map(|_| {
-                let won = dice.happens(self.win[state]);
-                state = if dice.happens(self.leave[state]) { 1 - state } else { state };
+                let won = dice.random_bool(self.win[state]);
+                state = if dice.random_bool(self.leave[state]) { 1 - state } else { state };
                 unit_return(won)
             });
             // With `expected` = -1, the sum of returns above expectation gives the number of wins.

@@ -29,19 +29,19 @@ pub fn profit_factor(results: &[f64]) -> Result<Option<f64>, StatisticsError> {
 
 /// Half-open time span of a trade, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OpenTime {
+pub struct OpenPeriod {
     pub from_ms: i64,
     pub until_ms: i64,
 }
 
 /// Returns the share of `span` during which at least one trade was open.
-pub fn exposure(trades: &[OpenTime], span: OpenTime) -> Result<f64, StatisticsError> {
+pub fn exposure(trades: &[OpenPeriod], span: OpenPeriod) -> Result<f64, StatisticsError> {
     if span.until_ms <= span.from_ms {
         return Err(StatisticsError::TooFew { what: "milliseconds of the span", found: 0, needed: 1 });
     }
-    let mut times: Vec<OpenTime> = trades
+    let mut times: Vec<OpenPeriod> = trades
         .iter()
-        .map(|time| OpenTime {
+        .map(|time| OpenPeriod {
             from_ms: time.from_ms.max(span.from_ms),
             until_ms: time.until_ms.min(span.until_ms),
         })
@@ -76,14 +76,14 @@ mod tests {
         assert!(expectancy(&[1.0]).is_err() && expectancy(&[1.0, f64::INFINITY]).is_err());
     }
 
-    const fn time(from_ms: i64, until_ms: i64) -> OpenTime {
-        OpenTime { from_ms, until_ms }
+    const fn time(from_ms: i64, until_ms: i64) -> OpenPeriod {
+        OpenPeriod { from_ms, until_ms }
     }
 
     #[test]
     fn overlap_counts_once_and_the_outside_not_at_all() {
         for (trades, expected) in [
-            (&[] as &[OpenTime], 0.0),
+            (&[] as &[OpenPeriod], 0.0),
             (&[time(0, 50)], 0.5),
             (&[time(10, 30), time(20, 40)], 0.3),
             (&[time(20, 30), time(10, 60), time(55, 60)], 0.5),

@@ -30,7 +30,8 @@ impl Streaks {
 }
 
 impl StreakTracker {
-    pub const NEW: Self = Self { current: Streaks { won: 0, lost: 0 }, longest: Streaks { won: 0, lost: 0 } };
+    pub const EMPTY: Self =
+        Self { current: Streaks { won: 0, lost: 0 }, longest: Streaks { won: 0, lost: 0 } };
 
     #[inline]
     pub fn add_outcome(&mut self, outcome: TradeOutcome) {
@@ -46,7 +47,7 @@ impl StreakTracker {
 }
 
 pub fn longest_streaks(outcomes: impl IntoIterator<Item = TradeOutcome>) -> Streaks {
-    let mut fold = StreakTracker::NEW;
+    let mut fold = StreakTracker::EMPTY;
     outcomes.into_iter().for_each(|outcome| fold.add_outcome(outcome));
     fold.longest()
 }

@@ -1,12 +1,12 @@
 //! Risk of ruin with flat and fractional stakes, which only depends on the number of losses.
 
-use super::{Ruin, RuinQuestion};
+use super::{RuinCurve, RuinParameters};
 
 /// Maximum total probability of the rare paths dropped on each side. Dropped paths count as not ruined.
 const MAX_DROPPED_MASS: f64 = 1e-15;
 
 /// Computes the ruin curve for a flat stake `s` that wins `w`. With `j` losses, `n` trades earn `(n - j) w - j s`.
-pub(super) fn flat_stake_ruin(question: &RuinQuestion, stake: u64) -> Ruin {
+pub(super) fn flat_stake_ruin(question: &RuinParameters, stake: u64) -> RuinCurve {
     let (balance, profit) = (i128::from(question.balance), i128::from(question.profit(stake)));
     if stake < question.minimum_stake {
         return compute_curve(question, |_| -1);
@@ -23,7 +23,7 @@ pub(super) fn flat_stake_ruin(question: &RuinQuestion, stake: u64) -> Ruin {
 /// `minimum_stake / f`. The result ignores that stakes are rounded down. Rounding reduces `f` by at most
 /// `step / (minimum_stake / f)`. Ruin is least likely if only losing stakes are rounded, and most likely if only
 /// winning stakes are. The error is the larger distance to these two bounds.
-pub(super) fn fractional_stake_ruin(question: &RuinQuestion, fraction: f64, step: u64) -> Ruin {
+pub(super) fn fractional_stake_ruin(question: &RuinParameters, fraction: f64, step: u64) -> RuinCurve {
     if fraction == 0.0 {
         return compute_curve(question, |_| i64::MAX);
     }
@@ -53,10 +53,10 @@ fn max_losses(room: f64, up: f64, down: f64, trades: u32) -> i64 {
     }
 }
 
-fn compute_curve(question: &RuinQuestion, max_losses: impl Fn(u32) -> i64) -> Ruin {
+fn compute_curve(question: &RuinParameters, max_losses: impl Fn(u32) -> i64) -> RuinCurve {
     let horizon = question.horizon_trades;
     if max_losses(0) < 0 {
-        return Ruin::new(vec![1.0; horizon as usize], 0.0);
+        return RuinCurve::new(vec![1.0; horizon as usize], 0.0);
     }
     let (p, q) = (question.win_probability, 1.0 - question.win_probability);
     // alive[j] is the probability of j losses. Only from..alive.len() are not 0.
@@ -82,20 +82,20 @@ fn compute_curve(question: &RuinQuestion, max_losses: impl Fn(u32) -> i64) -> Ru
         }
         within.push(ruined);
     }
-    Ruin::new(within, left_out + f64::from(horizon) * f64::EPSILON)
+    RuinCurve::new(within, left_out + f64::from(horizon) * f64::EPSILON)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const QUESTION: RuinQuestion = RuinQuestion { horizon_trades: 2, ..crate::ruin::tests::QUESTION };
+    const QUESTION: RuinParameters = RuinParameters { horizon_trades: 2, ..crate::ruin::tests::QUESTION };
 
     #[test]
     fn dropped_paths_are_included_in_the_error() {
         // Two trades, so paths less probable than 5e-16 are dropped. The error is their probability plus rounding.
         let left_out = |balance, win_probability| {
-            flat_stake_ruin(&RuinQuestion { balance, win_probability, ..QUESTION }, 1).error()
+            flat_stake_ruin(&RuinParameters { balance, win_probability, ..QUESTION }, 1).error()
                 - 2.0 * f64::EPSILON
         };
         let step = f64::EPSILON / 2.0;
@@ -119,7 +119,7 @@ mod tests {
     fn pruned_chain_stays_within_its_stated_error() {
         let trades = 1_000;
         for win_probability in [0.5, 0.56, 0.9, 0.999] {
-            let question = RuinQuestion {
+            let question = RuinParameters {
                 balance: 300,
                 win_probability,
                 payout_fraction: 0.8,
@@ -155,8 +155,11 @@ mod tests {
     fn share_is_staked_down_to_the_minimum_stake() {
         // Half of 2^21, then half of the rest each time: twenty losses leave 2, and half of 2 is the minimum stake.
         // Only a twenty-first consecutive loss ruins: with one win among them, 2 x 1.5 = 3 is left.
-        let found =
-            fractional_stake_ruin(&RuinQuestion { balance: 1 << 21, horizon_trades: 21, ..QUESTION }, 0.5, 1);
+        let found = fractional_stake_ruin(
+            &RuinParameters { balance: 1 << 21, horizon_trades: 21, ..QUESTION },
+            0.5,
+            1,
+        );
         assert_eq!(found.risk_within(20), 0.0);
         assert!((found.risk_within(21) - 0.5_f64.powi(21)).abs() < 1e-15, "{}", found.risk_within(21));
     }

@@ -4,12 +4,12 @@ use crate::binomial::binomial_density;
 
 /// Cumulative probability of ruin within 1, 2, 3, ... trades.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ruin {
+pub struct RuinCurve {
     within: Vec<f64>,
     error: f64,
 }
 
-impl Ruin {
+impl RuinCurve {
     pub(super) fn new(within: Vec<f64>, error: f64) -> Self {
         Self { within, error }
     }
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn curve_agrees_with_hand_computed_values() {
-        let ruin = Ruin::new(vec![0.0, 0.25, 0.25, 0.5], 0.0);
+        let ruin = RuinCurve::new(vec![0.0, 0.25, 0.25, 0.5], 0.0);
         assert_eq!(ruin.probability(), 0.5);
         assert_eq!([ruin.risk_within(0), ruin.risk_within(2), ruin.risk_within(9)], [0.0, 0.25, 0.5]);
         assert_eq!(
@@ -84,7 +84,7 @@ mod tests {
             [Some(2), Some(2), Some(4), None]
         );
         assert_eq!(ruin.mean_trades_until_ruin(), Some(3.0)); // (2 x 0.25 + 4 x 0.25) / 0.5
-        assert_eq!(Ruin::new(vec![0.0; 3], 0.0).mean_trades_until_ruin(), None);
+        assert_eq!(RuinCurve::new(vec![0.0; 3], 0.0).mean_trades_until_ruin(), None);
     }
 
     #[test]
@@ -94,7 +94,7 @@ mod tests {
         let at = |decided: usize| {
             let mut within = vec![0.0; decided - 1];
             within.resize(trades as usize, 1.0);
-            Ruin::new(within, 0.0)
+            RuinCurve::new(within, 0.0)
         };
         assert_eq!(at(1).with_draws(1.0).probability(), 0.0);
         for draw_share in [9e-8, 0.02, 0.5, 0.99] {

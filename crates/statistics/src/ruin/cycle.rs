@@ -1,6 +1,6 @@
 //! Cycles of a stake ladder, from one base stake to the next.
 
-use super::{RuinQuestion, StakePlan};
+use super::{RuinParameters, StakePlan};
 use crate::StatisticsError;
 
 /// All outcomes of a ladder cycle. Balances and their changes are in the smallest unit of money.
@@ -24,19 +24,19 @@ pub(super) struct Outcome {
 pub(super) struct CycleCutoff {
     pub(super) trades: u32,
     pub(super) probability: f64,
-    pub(super) from: u64,
-    pub(super) below: u64,
+    pub(super) balance_start: u64,
+    pub(super) balance_end: u64,
 }
 
 impl Cycle {
     pub(super) fn new(
-        question: &RuinQuestion,
+        question: &RuinParameters,
         stakes: &[u64],
         plan: &StakePlan,
     ) -> Result<Self, StatisticsError> {
         let base = *stakes.first().ok_or(StatisticsError::NotALadder { levels: 0 })?;
         if base < question.minimum_stake {
-            let never = CycleCutoff { trades: 0, probability: 1.0, from: 0, below: u64::MAX };
+            let never = CycleCutoff { trades: 0, probability: 1.0, balance_start: 0, balance_end: u64::MAX };
             return Ok(Self { outcomes: Vec::new(), cutoffs: vec![never] });
         }
         Ok(match plan {
@@ -50,7 +50,7 @@ impl Cycle {
 
     /// Builds a cycle whose outcomes are a win at level `k` after `k` losses, or a loss of the whole ladder.
     /// A win earns the profit of its stake minus the previous losses.
-    fn martingale(question: &RuinQuestion, stakes: &[u64]) -> Self {
+    fn martingale(question: &RuinParameters, stakes: &[u64]) -> Self {
         let (p, q) = (question.win_probability, 1.0 - question.win_probability);
         let mut cycle = Self { outcomes: Vec::new(), cutoffs: Vec::new() };
         let (mut spent, mut reached) = (0_u64, 1.0);
@@ -58,8 +58,8 @@ impl Cycle {
             cycle.cutoffs.push(CycleCutoff {
                 trades,
                 probability: reached,
-                from: spent,
-                below: spent + stake,
+                balance_start: spent,
+                balance_end: spent + stake,
             });
             cycle.outcomes.push(Outcome {
                 trades: trades + 1,
@@ -79,7 +79,7 @@ impl Cycle {
 
     /// Builds a cycle whose outcomes are a loss at level `k` after `k` wins, or a win at every level.
     /// A loss costs the profits of the previous wins and the base stake.
-    fn soros(question: &RuinQuestion, stakes: &[u64]) -> Self {
+    fn soros(question: &RuinParameters, stakes: &[u64]) -> Self {
         let (p, q) = (question.win_probability, 1.0 - question.win_probability);
         let needs = stakes[0];
         let mut outcomes = Vec::new();
@@ -97,7 +97,10 @@ impl Cycle {
             change: earned.cast_signed(),
             required_balance: needs,
         });
-        Self { outcomes, cutoffs: vec![CycleCutoff { trades: 0, probability: 1.0, from: 0, below: needs }] }
+        Self {
+            outcomes,
+            cutoffs: vec![CycleCutoff { trades: 0, probability: 1.0, balance_start: 0, balance_end: needs }],
+        }
     }
 
     /// Returns an initial balance that covers the worst case of this number of trades.
@@ -126,7 +129,7 @@ mod tests {
     use crate::MAX_MONEY;
     use crate::ruin::tests::{LADDER, QUESTION_AT_80, cycle_of};
 
-    const QUESTION: RuinQuestion = RuinQuestion { minimum_stake: 100, ..QUESTION_AT_80 };
+    const QUESTION: RuinParameters = RuinParameters { minimum_stake: 100, ..QUESTION_AT_80 };
 
     #[test]
     fn stakes_are_rounded_down_to_the_step() {
@@ -154,7 +157,7 @@ mod tests {
             [(1, 0.5, -100, 100), (2, 0.25, -100, 100), (3, 0.125, -100, 100), (3, 0.125, 483, 100)];
         assert_eq!(found, expected);
         let found: Vec<_> =
-            cycle.cutoffs.iter().map(|e| (e.trades, e.probability, e.from, e.below)).collect();
+            cycle.cutoffs.iter().map(|e| (e.trades, e.probability, e.balance_start, e.balance_end)).collect();
         assert_eq!(found, [(0, 1.0, 0, 100)]);
     }
 
@@ -162,7 +165,7 @@ mod tests {
     fn ladder_below_minimum_stake_never_starts() {
         let plan = StakePlan::Soros { base: 99, wins: 2, most_stake: MAX_MONEY, step: 1 };
         let cycle = cycle_of(&QUESTION, &plan);
-        assert!(cycle.outcomes.is_empty() && cycle.cutoffs[0].below == u64::MAX);
+        assert!(cycle.outcomes.is_empty() && cycle.cutoffs[0].balance_end == u64::MAX);
     }
 
     #[test]

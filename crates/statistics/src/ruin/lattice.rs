@@ -2,14 +2,15 @@
 
 use super::cycle::{Cycle, CycleCutoff, Outcome};
 use super::spacing::{Lattice, LatticeTop};
-use super::{Ruin, RuinQuestion};
+use super::{RuinCurve, RuinParameters};
 use crate::StatisticsError;
 
 /// Probability below which points at the ends of the range are dropped and counted as error.
 const MIN_POINT_PROBABILITY: f64 = 1e-22;
 
-pub(super) fn ruin(question: &RuinQuestion, cycle: &Cycle) -> Result<Ruin, StatisticsError> {
-    let always = |probability: f64| Ok(Ruin::new(vec![probability; question.horizon_trades as usize], 0.0));
+pub(super) fn ruin(question: &RuinParameters, cycle: &Cycle) -> Result<RuinCurve, StatisticsError> {
+    let always =
+        |probability: f64| Ok(RuinCurve::new(vec![probability; question.horizon_trades as usize], 0.0));
     if cycle.outcomes.is_empty() {
         return always(1.0);
     }
@@ -24,7 +25,7 @@ pub(super) fn ruin(question: &RuinQuestion, cycle: &Cycle) -> Result<Ruin, Stati
     }
     let coarse = solve(2 * spacing);
     let error = fine.error() + (fine.probability() - coarse.probability()).abs();
-    Ok(Ruin::new((1..=question.horizon_trades).map(|trades| fine.risk_within(trades)).collect(), error))
+    Ok(RuinCurve::new((1..=question.horizon_trades).map(|trades| fine.risk_within(trades)).collect(), error))
 }
 
 /// Markov chain. For each balance, `starts[n % len]` holds the probability that a cycle starts there after `n` trades.
@@ -49,7 +50,7 @@ struct PointProbabilities {
 }
 
 impl<'a> BalanceChain<'a> {
-    fn new(question: &RuinQuestion, cycle: &'a Cycle, spacing: u64, top: LatticeTop) -> Self {
+    fn new(question: &RuinParameters, cycle: &'a Cycle, spacing: u64, top: LatticeTop) -> Self {
         let points = (top.balance / spacing as f64) as usize + 2;
         let longest = cycle.outcomes.iter().map(|outcome| outcome.trades).max().unwrap_or(0) as usize;
         let none = PointProbabilities { probabilities: vec![0.0; points], from: points, to: 0 };
@@ -69,7 +70,7 @@ impl<'a> BalanceChain<'a> {
         }
     }
 
-    fn solve(mut self) -> Ruin {
+    fn solve(mut self) -> RuinCurve {
         let slots = self.starts.len();
         for trades in 0..self.ruined_at.len() {
             let empty = PointProbabilities { probabilities: Vec::new(), from: 0, to: 0 };
@@ -86,14 +87,18 @@ impl<'a> BalanceChain<'a> {
             sum += ruined;
             sum.min(1.0)
         });
-        Ruin::new(within.collect(), self.left_out + 1e-13)
+        RuinCurve::new(within.collect(), self.left_out + 1e-13)
     }
 
     fn step(&mut self, trades: usize, start: &PointProbabilities) {
         let cycle = self.cycle;
-        for CycleCutoff { trades: more, probability, from, below } in cycle.cutoffs.iter().copied() {
-            let (from, below) =
-                (self.point_index(from).max(start.from), self.point_index(below).min(start.to));
+        for CycleCutoff { trades: more, probability, balance_start, balance_end } in
+            cycle.cutoffs.iter().copied()
+        {
+            let (from, below) = (
+                self.point_index(balance_start).max(start.from),
+                self.point_index(balance_end).min(start.to),
+            );
             if let Some(ruined) = self.ruined_at.get_mut(trades + more as usize)
                 && from < below
             {
@@ -231,7 +236,7 @@ mod tests {
 
     #[test]
     fn balances_map_to_lattice_points() {
-        let question = RuinQuestion { balance: 43, ..QUESTION };
+        let question = RuinParameters { balance: 43, ..QUESTION };
         let cycle = cycle_of(&question, &LADDER);
         // Points at 3, 23, 43, ...: takes the first one at or above.
         let exact = BalanceChain::new(&question, &cycle, 20, top(100.0));
@@ -245,13 +250,14 @@ mod tests {
     #[test]
     fn probability_above_the_top_counts_as_error() {
         // From 2, with points up to 3: two wins give 4, and two losses give 0, which is ruin.
-        let question = RuinQuestion { balance: 2, payout_fraction: 1.0, horizon_trades: 2, ..QUESTION };
+        let question = RuinParameters { balance: 2, payout_fraction: 1.0, horizon_trades: 2, ..QUESTION };
         let cycle = cycle_of(&question, &EVEN);
         let found = BalanceChain::new(&question, &cycle, 1, top(2.0)).solve();
         assert_eq!((found.risk_within(1), found.risk_within(2)), (0.0, 0.25));
         assert!((found.error() - (0.25 + 1e-13)).abs() < 1e-15, "{}", found.error());
         // Points of 2 from 4 up to 6: half of a win is one point up, a quarter. Half of another is a sixteenth.
-        let found = BalanceChain::new(&RuinQuestion { balance: 4, ..question }, &cycle, 2, top(4.0)).solve();
+        let found =
+            BalanceChain::new(&RuinParameters { balance: 4, ..question }, &cycle, 2, top(4.0)).solve();
         assert!((found.error() - (0.0625 + 1e-13)).abs() < 1e-15, "{}", found.error());
     }
 
@@ -260,13 +266,13 @@ mod tests {
         // Changes of a prime above a million and of seven times that prime: few points, all of them multiples of it.
         let large =
             StakePlan::Martingale { base: 1_000_003, factor: 2.0, levels: 3, most_stake: 9_000_000, step: 1 };
-        let game = RuinQuestion { balance: 20_000_060, payout_fraction: 1.0, ..QUESTION };
+        let game = RuinParameters { balance: 20_000_060, payout_fraction: 1.0, ..QUESTION };
         let found = ruin(&game, &cycle_of(&game, &large)).unwrap();
         assert!(found.error() < 2e-13 && found.probability() > 0.01, "{found:?}");
         // Changes of 850, 850, 848, 848 and -18213 have no common divisor: too many points.
         let recover =
             StakePlan::Martingale { base: 1_000, factor: 2.176, levels: 4, most_stake: 100_000, step: 1 };
-        let game = RuinQuestion { balance: 50_000, payout_fraction: 0.85, horizon_trades: 200, ..QUESTION };
+        let game = RuinParameters { balance: 50_000, payout_fraction: 0.85, horizon_trades: 200, ..QUESTION };
         let cycle = cycle_of(&game, &recover);
         let found = ruin(&game, &cycle).unwrap();
         let exact = BalanceChain::new(&game, &cycle, 1, LatticeTop::new(&game, &cycle)).solve();

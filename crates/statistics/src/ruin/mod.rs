@@ -7,7 +7,7 @@ mod lattice;
 mod spacing;
 mod stake_plan;
 
-pub use curve::Ruin;
+pub use curve::RuinCurve;
 pub use stake_plan::StakePlan;
 
 use crate::StatisticsError;
@@ -21,7 +21,7 @@ pub const MAX_MONEY: u64 = 1 << 50;
 
 /// Parameters of a ruin calculation. Money is in the smallest unit (cents), probabilities are from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RuinQuestion {
+pub struct RuinParameters {
     pub balance: u64,
     /// Minimum stake that the venue accepts, at least 1.
     pub minimum_stake: u64,
@@ -40,7 +40,7 @@ pub(crate) fn scale_rounding_down(amount: u64, factor: f64) -> u64 {
     (inexact + (inexact * 1e-13).min(1e-3)) as u64
 }
 
-impl RuinQuestion {
+impl RuinParameters {
     /// Returns the profit of a winning stake, rounded half to even in the smallest unit.
     pub(crate) fn profit(&self, stake: u64) -> u64 {
         (stake as f64 * self.payout_fraction).round_ties_even() as u64
@@ -99,7 +99,7 @@ impl RuinQuestion {
 /// Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968),
 /// chapter XIV, for ruin as absorption; J. G. Kemeny and J. L. Snell, *Finite Markov Chains*
 /// (1960), chapter III.
-pub fn ruin(question: &RuinQuestion, plan: &StakePlan) -> Result<Ruin, StatisticsError> {
+pub fn ruin(question: &RuinParameters, plan: &StakePlan) -> Result<RuinCurve, StatisticsError> {
     question.check()?;
     plan.check()?;
     let decided = match *plan {
@@ -123,11 +123,11 @@ pub fn ruin(question: &RuinQuestion, plan: &StakePlan) -> Result<Ruin, Statistic
 /// higher balance, so the minimum is found by bisection. `None` if even [`MAX_MONEY`] is not enough, or if computing
 /// the ruin probability of a balance would take too long.
 pub fn required_balance(
-    question: &RuinQuestion,
+    question: &RuinParameters,
     plan: &StakePlan,
     max_probability: f64,
 ) -> Result<Option<u64>, StatisticsError> {
-    RuinQuestion { balance: 0, ..*question }.check()?;
+    RuinParameters { balance: 0, ..*question }.check()?;
     let most = check_probability("maximum ruin probability", max_probability)?;
     match search_balance(question, plan, most) {
         Err(StatisticsError::TooManyTrades { .. }) => Ok(None),
@@ -136,12 +136,12 @@ pub fn required_balance(
 }
 
 fn search_balance(
-    question: &RuinQuestion,
+    question: &RuinParameters,
     plan: &StakePlan,
     most: f64,
 ) -> Result<Option<u64>, StatisticsError> {
     let is_enough =
-        |balance| ruin(&RuinQuestion { balance, ..*question }, plan).map(|ruin| ruin.probability() <= most);
+        |balance| ruin(&RuinParameters { balance, ..*question }, plan).map(|ruin| ruin.probability() <= most);
     let (mut too_little, mut enough) = (0, question.minimum_stake.clamp(1, MAX_MONEY));
     while !is_enough(enough)? {
         if enough == MAX_MONEY {
@@ -192,7 +192,7 @@ pub fn recovery_cost(
 mod tests {
     use super::*;
 
-    pub(super) const QUESTION: RuinQuestion = RuinQuestion {
+    pub(super) const QUESTION: RuinParameters = RuinParameters {
         balance: 10,
         minimum_stake: 1,
         win_probability: 0.5,
@@ -201,14 +201,14 @@ mod tests {
         horizon_trades: 2_000,
     };
 
-    pub(super) const QUESTION_AT_80: RuinQuestion =
-        RuinQuestion { balance: 10_000, payout_fraction: 0.8, horizon_trades: 100, ..QUESTION };
+    pub(super) const QUESTION_AT_80: RuinParameters =
+        RuinParameters { balance: 10_000, payout_fraction: 0.8, horizon_trades: 100, ..QUESTION };
 
     /// Changes of 80, 60, 20 and -700 after 1, 2, 3 and 3 trades at payout 80.
     pub(super) const LADDER: StakePlan =
         StakePlan::Martingale { base: 100, factor: 2.0, levels: 3, most_stake: 1_000, step: 1 };
 
-    pub(super) fn cycle_of(question: &RuinQuestion, plan: &StakePlan) -> Cycle {
+    pub(super) fn cycle_of(question: &RuinParameters, plan: &StakePlan) -> Cycle {
         Cycle::new(question, &plan.stakes(question).unwrap(), plan).unwrap()
     }
 
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn half_kelly_equals_its_share() {
         // At a payout of 100 %, a win rate of 0.6 stakes 0.6 - 0.4 = 0.2 of the balance.
-        let question = RuinQuestion { balance: 200, minimum_stake: 5, horizon_trades: 300, ..QUESTION };
+        let question = RuinParameters { balance: 200, minimum_stake: 5, horizon_trades: 300, ..QUESTION };
         let kelly = StakePlan::Kelly { fraction: 0.5, believed_win_probability: 0.6, step: 1 };
         let share = StakePlan::Share { fraction: 0.1, step: 1 };
         let [kelly, share] = [kelly, share].map(|plan| ruin(&question, &plan).unwrap());
@@ -233,7 +233,7 @@ mod tests {
         // staked.
         let plan = StakePlan::Share { fraction: 0.5, step: 2 };
         let found = |balance, horizon_trades| {
-            let question = RuinQuestion { balance, minimum_stake: 10, horizon_trades, ..QUESTION };
+            let question = RuinParameters { balance, minimum_stake: 10, horizon_trades, ..QUESTION };
             let ruin = ruin(&question, &plan).unwrap();
             (ruin.probability(), ruin.error())
         };
@@ -253,20 +253,20 @@ mod tests {
         // Nine losses of a ladder of 1 and 2 cost 13, and the next stake is 2.
         let ladder = StakePlan::Martingale { base: 1, factor: 2.0, levels: 2, most_stake: 9, step: 1 };
         let lost = |balance| {
-            let question = RuinQuestion { balance, horizon_trades: 10, ..QUESTION };
+            let question = RuinParameters { balance, horizon_trades: 10, ..QUESTION };
             ruin(&question, &ladder).unwrap().risk_within(9)
         };
         assert_near(lost(14), 0.5_f64.powi(9), "14");
         assert_near(lost(15), 0.0, "15");
         assert_eq!(lost(18), 0.0, "15 for ten losses, and a ladder more");
         let soros = StakePlan::Soros { base: 1, wins: 2, most_stake: MAX_MONEY, step: 1 };
-        let question = RuinQuestion { balance: 11, horizon_trades: 10, ..QUESTION };
+        let question = RuinParameters { balance: 11, horizon_trades: 10, ..QUESTION };
         assert_eq!(ruin(&question, &soros).unwrap().probability(), 0.0);
     }
 
     #[test]
     fn required_balance_is_minimal() {
-        let question = RuinQuestion { win_probability: 0.6, ..QUESTION };
+        let question = RuinParameters { win_probability: 0.6, ..QUESTION };
         assert_eq!(required_balance(&question, &StakePlan::Flat { stake: MAX_MONEY }, 0.01), Ok(None));
         // (2/3)^z <= 1 % first holds at z = 12. The search is accurate to 0.1 %.
         let found = required_balance(&question, &StakePlan::Flat { stake: 1_000 }, 0.01).unwrap().unwrap();
@@ -275,8 +275,8 @@ mod tests {
 
     #[test]
     fn plan_without_affordable_stake_is_ruined() {
-        let p = |question: &RuinQuestion, plan| ruin(question, &plan).unwrap().probability();
-        let poor = RuinQuestion { balance: 2, minimum_stake: 2, ..QUESTION };
+        let p = |question: &RuinParameters, plan| ruin(question, &plan).unwrap().probability();
+        let poor = RuinParameters { balance: 2, minimum_stake: 2, ..QUESTION };
         assert_eq!(p(&poor, StakePlan::Flat { stake: 3 }), 1.0);
         assert_eq!(p(&poor, StakePlan::Flat { stake: 1 }), 1.0);
         assert_eq!(p(&poor, StakePlan::Share { fraction: 0.5, step: 1 }), 1.0);
@@ -288,18 +288,18 @@ mod tests {
     #[test]
     fn rejects_invalid_questions() {
         let flat = StakePlan::Flat { stake: 1 };
-        let largest = RuinQuestion { balance: MAX_MONEY, payout_fraction: 100.0, ..QUESTION };
+        let largest = RuinParameters { balance: MAX_MONEY, payout_fraction: 100.0, ..QUESTION };
         assert_eq!(largest.check(), Ok(()));
         for question in [
-            RuinQuestion { win_probability: f64::NAN, ..QUESTION },
-            RuinQuestion { win_probability: 1.1, ..QUESTION },
-            RuinQuestion { payout_fraction: 0.0, ..QUESTION },
-            RuinQuestion { payout_fraction: 100.1, ..largest },
-            RuinQuestion { draw_share: -0.1, ..QUESTION },
-            RuinQuestion { horizon_trades: 0, ..QUESTION },
-            RuinQuestion { horizon_trades: MAX_HORIZON_TRADES + 1, ..QUESTION },
-            RuinQuestion { minimum_stake: 0, ..QUESTION },
-            RuinQuestion { balance: MAX_MONEY + 1, ..largest },
+            RuinParameters { win_probability: f64::NAN, ..QUESTION },
+            RuinParameters { win_probability: 1.1, ..QUESTION },
+            RuinParameters { payout_fraction: 0.0, ..QUESTION },
+            RuinParameters { payout_fraction: 100.1, ..largest },
+            RuinParameters { draw_share: -0.1, ..QUESTION },
+            RuinParameters { horizon_trades: 0, ..QUESTION },
+            RuinParameters { horizon_trades: MAX_HORIZON_TRADES + 1, ..QUESTION },
+            RuinParameters { minimum_stake: 0, ..QUESTION },
+            RuinParameters { balance: MAX_MONEY + 1, ..largest },
         ] {
             assert!(ruin(&question, &flat).is_err(), "{question:?}");
         }

@@ -1,6 +1,6 @@
 //! Spacing and range of the balance lattice of a stake ladder.
 
-use super::RuinQuestion;
+use super::RuinParameters;
 use super::cycle::Cycle;
 use crate::StatisticsError;
 
@@ -21,10 +21,10 @@ const LATTICE_RANGE_DEVIATIONS: f64 = 9.0;
 const MIN_POINTS_PER_CYCLE: f64 = 4.0;
 
 /// Minimum number of points per standard deviation of a cycle, unless the balance spans at least
-/// `BALANCE_POINTS_PER_SQRT_CYCLES * sqrt(cycles)` points. Either condition limits the variance that is added by
+/// `MIN_POINTS_PER_SQRT_CYCLE * sqrt(cycles)` points. Either condition limits the variance that is added by
 /// splitting a change between two points.
 const MIN_POINTS_PER_DEVIATION: f64 = 8.0;
-const BALANCE_POINTS_PER_SQRT_CYCLES: f64 = 5.0;
+const MIN_POINTS_PER_SQRT_CYCLE: f64 = 5.0;
 
 pub(super) struct Lattice {
     /// Distance between adjacent points in the smallest unit of money.
@@ -41,8 +41,9 @@ pub(super) struct LatticeTop {
 }
 
 impl Lattice {
-    pub(super) fn new(question: &RuinQuestion, cycle: &Cycle) -> Result<Self, StatisticsError> {
-        let at_horizon = |trades| Self::try_new(&RuinQuestion { horizon_trades: trades, ..*question }, cycle);
+    pub(super) fn new(question: &RuinParameters, cycle: &Cycle) -> Result<Self, StatisticsError> {
+        let at_horizon =
+            |trades| Self::try_new(&RuinParameters { horizon_trades: trades, ..*question }, cycle);
         if let Some(lattice) = at_horizon(question.horizon_trades) {
             return Ok(lattice);
         }
@@ -59,7 +60,7 @@ impl Lattice {
         Err(StatisticsError::TooManyTrades { trades, most: u64::from(most) })
     }
 
-    fn try_new(question: &RuinQuestion, cycle: &Cycle) -> Option<Self> {
+    fn try_new(question: &RuinParameters, cycle: &Cycle) -> Option<Self> {
         let top = LatticeTop::new(question, cycle);
         let work = |spacing: u64| {
             top.balance / spacing as f64 * f64::from(question.horizon_trades) * cycle.outcomes.len() as f64
@@ -69,7 +70,7 @@ impl Lattice {
         let coarse_work = |spacing: u64| 3.0 * work(spacing);
         let least = (coarse_work(1) / TARGET_WORK).ceil() as u64;
         let most = coarsest_spacing(question, cycle);
-        let spacing = coarse_spacing(least, most, cycle);
+        let spacing = choose_spacing(least, most, cycle);
         let spacing = if coarse_work(spacing) <= MAX_WORK { spacing } else { most };
         if work(finest) <= MAX_EXACT_WORK || (spacing <= finest && work(finest) <= MAX_WORK) {
             return Some(Self { spacing: finest, is_exact: true, top });
@@ -79,7 +80,7 @@ impl Lattice {
 }
 
 impl LatticeTop {
-    pub(super) fn new(question: &RuinQuestion, cycle: &Cycle) -> Self {
+    pub(super) fn new(question: &RuinParameters, cycle: &Cycle) -> Self {
         let (highest, enough) =
             (highest_balance(question, cycle), cycle.worst_case_balance(question.horizon_trades));
         Self { balance: highest.min(enough), is_never_ruined: enough <= highest }
@@ -96,21 +97,21 @@ fn finest_spacing(cycle: &Cycle) -> u64 {
     cycle.outcomes.iter().map(|outcome| outcome.change.unsigned_abs()).fold(0, divide).max(1)
 }
 
-fn coarsest_spacing(question: &RuinQuestion, cycle: &Cycle) -> u64 {
+fn coarsest_spacing(question: &RuinParameters, cycle: &Cycle) -> u64 {
     let (_, variance, trades) = cycle.moments();
     let cycles = f64::from(question.horizon_trades) / trades.max(1.0) + 1.0;
     let needs = cycle.outcomes.iter().map(|outcome| outcome.required_balance).max().unwrap_or(0) as f64;
-    let of_balance = question.balance as f64 / (BALANCE_POINTS_PER_SQRT_CYCLES * cycles.sqrt());
+    let of_balance = question.balance as f64 / (MIN_POINTS_PER_SQRT_CYCLE * cycles.sqrt());
     let moved = (variance.max(0.0).sqrt() / MIN_POINTS_PER_DEVIATION).max(of_balance);
     (needs / MIN_POINTS_PER_CYCLE).min(moved).max(1.0) as u64
 }
 
 /// Returns a spacing of about `least`, at most `most`. Prefers a spacing that fits into the base stake an even number
 /// of times: the loss of a base stake is then a whole number of points, even on a lattice twice as coarse.
-fn coarse_spacing(least: u64, most: u64, cycle: &Cycle) -> u64 {
+fn choose_spacing(least: u64, most: u64, cycle: &Cycle) -> u64 {
     let base = cycle.outcomes.iter().map(|outcome| outcome.required_balance).min().unwrap_or(1);
     if least < most {
-        return dividing_spacing(least, base).unwrap_or(least).min(most);
+        return find_divisor_spacing(least, base).unwrap_or(least).min(most);
     }
     // The last one of those that are at least a third of `most`.
     let fewest = base.div_ceil(2 * most).max(1);
@@ -119,7 +120,7 @@ fn coarse_spacing(least: u64, most: u64, cycle: &Cycle) -> u64 {
     found.filter(|spacing| *spacing >= most / 3).unwrap_or(most).min(most)
 }
 
-fn dividing_spacing(least: u64, base: u64) -> Option<u64> {
+fn find_divisor_spacing(least: u64, base: u64) -> Option<u64> {
     // Searches by spacing or by number of spacings in half the base, whichever takes fewer steps.
     let most_often = base / (2 * least);
     if most_often < 2 * least {
@@ -131,7 +132,7 @@ fn dividing_spacing(least: u64, base: u64) -> Option<u64> {
     }
 }
 
-fn highest_balance(question: &RuinQuestion, cycle: &Cycle) -> f64 {
+fn highest_balance(question: &RuinParameters, cycle: &Cycle) -> f64 {
     let (mean, variance, trades) = cycle.moments();
     let cycles = f64::from(question.horizon_trades) / trades.max(1.0) + 1.0;
     let likely = cycles * mean.max(0.0) + LATTICE_RANGE_DEVIATIONS * (cycles * variance).sqrt();
@@ -155,7 +156,7 @@ mod tests {
         for (win_probability, horizon_trades, expected) in
             [(0.5, 100, 18_001.0), (0.5, 1_000, 64_687.5), (0.9, 1_000, 86_319.99)]
         {
-            let question = RuinQuestion { win_probability, horizon_trades, ..QUESTION };
+            let question = RuinParameters { win_probability, horizon_trades, ..QUESTION };
             let found = highest_balance(&question, &cycle_of(&question, &LADDER));
             assert!((found - expected).abs() < 1.0, "{win_probability} {horizon_trades}: {found}");
         }
@@ -180,11 +181,11 @@ mod tests {
             (200_000_000, 429_496_729_600, Some(209_715_200)),
             (1_000_000_000_000, (1 << 50) - 1, None),
         ] {
-            assert_eq!(dividing_spacing(least, base), expected, "{least} {base}");
+            assert_eq!(find_divisor_spacing(least, base), expected, "{least} {base}");
         }
         for (least, base) in (1_u64..40).flat_map(|least| (1_u64..400).map(move |base| (least, base))) {
             let first = (least..3 * least).find(|spacing| base % (2 * spacing) == 0);
-            assert_eq!(dividing_spacing(least, base), first, "{least} {base}");
+            assert_eq!(find_divisor_spacing(least, base), first, "{least} {base}");
         }
     }
 
@@ -193,20 +194,20 @@ mod tests {
     #[test]
     fn lattice_has_four_points_per_stake() {
         let plan = StakePlan::Soros { base: 1_000, wins: 10, most_stake: MAX_MONEY, step: 1 };
-        let question = RuinQuestion { balance: 200_000, horizon_trades: 1_000, ..QUESTION };
+        let question = RuinParameters { balance: 200_000, horizon_trades: 1_000, ..QUESTION };
         let cycle = cycle_of(&question, &plan);
         let Lattice { spacing, is_exact, top } = Lattice::new(&question, &cycle).unwrap();
         assert_eq!((spacing, is_exact), (250, false));
         // A thousand losses and one stake.
         assert!(top.is_never_ruined && (top.balance - 1_001_000.0).abs() < 1e-6, "{}", top.balance);
-        let far = RuinQuestion { horizon_trades: 100_000, ..question };
+        let far = RuinParameters { horizon_trades: 100_000, ..question };
         let refused = Lattice::new(&far, &cycle).map(|lattice| lattice.spacing);
         let Err(StatisticsError::TooManyTrades { trades: 100_000, most }) = refused else {
             panic!("{refused:?}")
         };
         // Points up to that many losses, four each, trades and 12 outcomes, three times: 144 times its square is 2e9.
         assert!((3_700..3_730).contains(&most), "{most}");
-        assert!(Lattice::new(&RuinQuestion { horizon_trades: most as u32, ..far }, &cycle).is_ok());
+        assert!(Lattice::new(&RuinParameters { horizon_trades: most as u32, ..far }, &cycle).is_ok());
     }
 
     /// A spacing that divides the base stake is not used if it is much finer than needed.
@@ -217,7 +218,8 @@ mod tests {
             StakePlan::Martingale { base: 1_000, factor: 2.2, levels: 6, most_stake: 100_000_000, step: 1 };
         for (balance, horizon_trades) in [(30_000_000, 2_500), (500_000, 10_000)] {
             let (payout_fraction, win_probability) = (0.85, 1.0 / 1.85);
-            let game = RuinQuestion { balance, win_probability, payout_fraction, horizon_trades, ..QUESTION };
+            let game =
+                RuinParameters { balance, win_probability, payout_fraction, horizon_trades, ..QUESTION };
             let cycle = cycle_of(&game, &plan);
             let coarsest = coarsest_spacing(&game, &cycle);
             let Lattice { spacing, .. } = Lattice::new(&game, &cycle).unwrap();

@@ -1,6 +1,6 @@
 //! Stake plans: flat stakes, fractions of the balance and ladders.
 
-use super::{MAX_MONEY, RuinQuestion, scale_rounding_down};
+use super::{MAX_MONEY, RuinParameters, scale_rounding_down};
 use crate::statistics_error::check_probability;
 use crate::{StatisticsError, kelly_fraction};
 
@@ -17,7 +17,7 @@ pub enum StakePlan {
     },
     Kelly {
         fraction: f64,
-        /// Win rate used to compute the stake. [`RuinQuestion`] has the true win rate.
+        /// Win rate used to compute the stake. [`RuinParameters`] has the true win rate.
         believed_win_probability: f64,
         step: u64,
     },
@@ -70,7 +70,7 @@ impl StakePlan {
         }
     }
 
-    pub fn first_stake(&self, question: &RuinQuestion) -> Result<u64, StatisticsError> {
+    pub fn first_stake(&self, question: &RuinParameters) -> Result<u64, StatisticsError> {
         let stakes = self.stakes(question)?;
         let share = |share: f64, step: u64| scale_rounding_down(question.balance, share) / step * step;
         Ok(match *self {
@@ -83,7 +83,7 @@ impl StakePlan {
         })
     }
 
-    pub fn stakes(&self, question: &RuinQuestion) -> Result<Vec<u64>, StatisticsError> {
+    pub fn stakes(&self, question: &RuinParameters) -> Result<Vec<u64>, StatisticsError> {
         self.check()?;
         let stakes: Vec<u64> = match *self {
             Self::Flat { .. } | Self::Share { .. } | Self::Kelly { .. } => Vec::new(),

@@ -38,7 +38,7 @@ impl BlockBootstrap {
         for _ in 0..count {
             let begins = match self.length {
                 _ if places.is_empty() => true,
-                BlockLength::Mean(mean) => dice.happens(1.0 / mean),
+                BlockLength::Mean(mean) => dice.random_bool(1.0 / mean),
                 BlockLength::Fixed(_) => left == 0,
             };
             if begins {

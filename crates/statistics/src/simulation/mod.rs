@@ -7,7 +7,7 @@ mod verdict_rates;
 
 pub use block_bootstrap::{BlockBootstrap, BlockLength, best_block_length};
 pub use ruin_paths::{
-    MoneyStop, OversizedStake, RuinTrials, Stops, WalletLimits, simulate_limited_ruin, simulate_ruin,
+    MoneyStop, OversizedStake, RuinTrials, Stops, WalletLimits, simulate_ruin, simulate_ruin_with_limits,
 };
 pub use trade_stream::{StreamDependence, StreamEvent, TradeStream};
 pub use verdict_rates::{PathBatch, VerdictRates};
@@ -41,7 +41,7 @@ impl Dice {
         ((u128::from(self.source.next_u64()) * count as u128) >> 64) as usize
     }
 
-    pub(crate) fn happens(&mut self, probability: f64) -> bool {
+    pub(crate) fn random_bool(&mut self, probability: f64) -> bool {
         self.uniform() < probability
     }
 

@@ -2,7 +2,7 @@
 
 use super::Dice;
 use crate::ruin::scale_rounding_down;
-use crate::{RuinQuestion, StakePlan, StatisticsError, kelly_fraction};
+use crate::{RuinParameters, StakePlan, StatisticsError, kelly_fraction};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RuinTrials {
@@ -156,12 +156,12 @@ impl RuinTrials {
 
 /// Simulates ruin trade by trade, in whole units of money. An independent check of the exact [`crate::ruin()`].
 pub fn simulate_ruin(
-    question: &RuinQuestion,
+    question: &RuinParameters,
     plan: &StakePlan,
     seed: u64,
     paths: u64,
 ) -> Result<RuinTrials, StatisticsError> {
-    simulate_limited_ruin(question, plan, &WalletLimits::default(), (seed, paths))
+    simulate_ruin_with_limits(question, plan, &WalletLimits::default(), (seed, paths))
 }
 
 /// Simulates ruin under wallet limits.
@@ -169,8 +169,8 @@ pub fn simulate_ruin(
 /// A path ends at the horizon, at ruin, at a profit target of the run, or when a limit of the run rejects a stake.
 /// If a limit per day or session rejects a stake, the next day or session begins and the stake is retried. A path also
 /// ends if the retry is rejected.
-pub fn simulate_limited_ruin(
-    question: &RuinQuestion,
+pub fn simulate_ruin_with_limits(
+    question: &RuinParameters,
     plan: &StakePlan,
     limits: &WalletLimits,
     (seed, paths): (u64, u64),
@@ -206,10 +206,10 @@ pub fn simulate_limited_ruin(
             if !limits.allows(&mut wallet, stake) {
                 return (PathEnd::Stopped, lowest);
             }
-            if question.draw_share > 0.0 && dice.happens(question.draw_share) {
+            if question.draw_share > 0.0 && dice.random_bool(question.draw_share) {
                 continue;
             }
-            let is_won = dice.happens(question.win_probability);
+            let is_won = dice.random_bool(question.win_probability);
             let Wallet { balance, .. } = wallet;
             wallet.balance = if is_won { balance + question.profit(stake) } else { balance - stake };
             lowest = lowest.min(wallet.balance);
@@ -242,7 +242,7 @@ pub fn simulate_limited_ruin(
 }
 
 /// Returns the fraction of the balance that the plan stakes, 0 if it stakes fixed amounts.
-fn staked_share(plan: &StakePlan, question: &RuinQuestion) -> Result<f64, StatisticsError> {
+fn staked_share(plan: &StakePlan, question: &RuinParameters) -> Result<f64, StatisticsError> {
     Ok(match *plan {
         StakePlan::Flat { .. } | StakePlan::Martingale { .. } | StakePlan::Soros { .. } => 0.0,
         StakePlan::Share { fraction, .. } => fraction,
@@ -305,9 +305,16 @@ mod tests {
     use crate::{MAX_MONEY, ruin};
 
     /// Question at payout 85 with a minimum stake of 1.00, in cents.
-    fn question(balance: u64, win_probability: f64, draw_share: f64, horizon_trades: u32) -> RuinQuestion {
+    fn question(balance: u64, win_probability: f64, draw_share: f64, horizon_trades: u32) -> RuinParameters {
         let (minimum_stake, payout_fraction) = (100, 0.85);
-        RuinQuestion { balance, minimum_stake, win_probability, payout_fraction, draw_share, horizon_trades }
+        RuinParameters {
+            balance,
+            minimum_stake,
+            win_probability,
+            payout_fraction,
+            draw_share,
+            horizon_trades,
+        }
     }
 
     #[test]
@@ -369,7 +376,7 @@ mod tests {
         }
     }
 
-    const EVEN: RuinQuestion = RuinQuestion {
+    const EVEN: RuinParameters = RuinParameters {
         balance: 100,
         minimum_stake: 1,
         win_probability: 0.5,
@@ -378,8 +385,8 @@ mod tests {
         horizon_trades: 100_000,
     };
 
-    fn shares(question: &RuinQuestion, plan: &StakePlan, limits: &WalletLimits) -> [f64; 2] {
-        let trials = simulate_limited_ruin(question, plan, limits, (11, 4_000)).unwrap();
+    fn shares(question: &RuinParameters, plan: &StakePlan, limits: &WalletLimits) -> [f64; 2] {
+        let trials = simulate_ruin_with_limits(question, plan, limits, (11, 4_000)).unwrap();
         [trials.ruined_share(), trials.stopped_share()]
     }
 
@@ -392,7 +399,7 @@ mod tests {
         // The balance is 4 stakes, with ruin at 0 and a stop at 10. In an even game, the probability of ruin is 1 - 4 /
         // 10. For p = 0.45, it is ((q/p)^10 - (q/p)^4) / ((q/p)^10 - 1) (Feller I, XIV.2).
         let flat = StakePlan::Flat { stake: 10 };
-        let question = RuinQuestion { balance: 40, minimum_stake: 10, horizon_trades: 10_000, ..EVEN };
+        let question = RuinParameters { balance: 40, minimum_stake: 10, horizon_trades: 10_000, ..EVEN };
         let limits = WalletLimits {
             run_stops: Stops { loss: Vec::new(), profit: vec![stop(60)] },
             ..WalletLimits::default()
@@ -401,8 +408,8 @@ mod tests {
         for (win_probability, expected) in
             [(0.5, 0.6_f64), (0.45, (odds.powi(10) - odds.powi(4)) / (odds.powi(10) - 1.0))]
         {
-            let question = RuinQuestion { win_probability, ..question };
-            let trials = simulate_limited_ruin(&question, &flat, &limits, (11, 4_000)).unwrap();
+            let question = RuinParameters { win_probability, ..question };
+            let trials = simulate_ruin_with_limits(&question, &flat, &limits, (11, 4_000)).unwrap();
             let (ruined, reached) = (trials.ruined_share(), trials.reached_target_share());
             let error = (expected * (1.0 - expected) / 4_000.0).sqrt();
             assert!((ruined - expected).abs() < 3.0 * error, "{win_probability}: {ruined}, not {expected}");
@@ -415,7 +422,7 @@ mod tests {
     fn limits_agree_with_hand_computation() {
         // Two trades of 10 from 100, at even odds: each of the four paths has a probability of 1/4.
         let flat = StakePlan::Flat { stake: 10 };
-        let question = RuinQuestion { horizon_trades: 2, ..EVEN };
+        let question = RuinParameters { horizon_trades: 2, ..EVEN };
         let ends = |loss: &[MoneyStop], profit: &[MoneyStop]| WalletLimits {
             run_stops: Stops { loss: loss.to_vec(), profit: profit.to_vec() },
             ..WalletLimits::default()
@@ -452,7 +459,7 @@ mod tests {
     fn soros_above_maximum_stake_stops_caps_or_restarts() {
         // At even odds, the stakes are 10, 20 and 40. A limit of 25 rejects the third, which only the path WW reaches.
         let plan = StakePlan::Soros { base: 10, wins: 2, most_stake: MAX_MONEY, step: 1 };
-        let question = RuinQuestion { horizon_trades: 3, balance: 1_000, ..EVEN };
+        let question = RuinParameters { horizon_trades: 3, balance: 1_000, ..EVEN };
         let with = |oversized| {
             let limits = WalletLimits { max_stake: 25, oversized, ..WalletLimits::default() };
             shares(&question, &plan, &limits)
@@ -463,12 +470,12 @@ mod tests {
         assert_eq!(with(OversizedStake::Capped), [0.0, 0.0]);
         assert_eq!(with(OversizedStake::Restarts), [0.0, 0.0]);
         // The stake x replaces 40. After three wins from 10, the final balance of 10 + 10 + 20 + x shows x.
-        let poor = RuinQuestion { balance: 10, horizon_trades: 3, win_probability: 1.0, ..EVEN };
+        let poor = RuinParameters { balance: 10, horizon_trades: 3, win_probability: 1.0, ..EVEN };
         let reached = |oversized, target: u64| {
             let ends = Stops { loss: Vec::new(), profit: vec![stop(target)] };
             let limits =
                 WalletLimits { max_stake: 25, oversized, run_stops: ends, ..WalletLimits::default() };
-            simulate_limited_ruin(&poor, &plan, &limits, (11, 10)).unwrap().reached_target
+            simulate_ruin_with_limits(&poor, &plan, &limits, (11, 10)).unwrap().reached_target
         };
         assert_eq!([reached(OversizedStake::Capped, 55), reached(OversizedStake::Capped, 56)], [10, 0]);
         assert_eq!([reached(OversizedStake::Restarts, 40), reached(OversizedStake::Restarts, 41)], [10, 0]);
@@ -478,9 +485,9 @@ mod tests {
     fn halved_share_agrees_with_hand_computation() {
         // L has a probability of 1/2. WLL passes 1.5, 0.75 and 0.375. In three even trades, the total is 1/2 + 1/8.
         let plan = StakePlan::Share { fraction: 0.5, step: 1 };
-        let question = RuinQuestion { horizon_trades: 3, balance: 100_000, ..EVEN };
+        let question = RuinParameters { horizon_trades: 3, balance: 100_000, ..EVEN };
         let halved = |limits: &WalletLimits| {
-            simulate_limited_ruin(&question, &plan, limits, (11, 4_000)).unwrap().halved_share()
+            simulate_ruin_with_limits(&question, &plan, limits, (11, 4_000)).unwrap().halved_share()
         };
         let free = halved(&WalletLimits::default());
         assert!((free - 0.625).abs() < 3.0 * 0.0077, "{free}");
@@ -491,7 +498,7 @@ mod tests {
     #[test]
     fn daily_stops_do_not_change_ruin_while_stakes_fit() {
         let flat = StakePlan::Flat { stake: 10 };
-        let question = RuinQuestion { horizon_trades: 400, win_probability: 0.48, ..EVEN };
+        let question = RuinParameters { horizon_trades: 400, win_probability: 0.48, ..EVEN };
         let rests = |loss: MoneyStop, profit: MoneyStop| WalletLimits {
             period_stops: Stops { loss: vec![loss], profit: vec![profit] },
             ..WalletLimits::default()

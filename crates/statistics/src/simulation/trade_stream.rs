@@ -88,8 +88,8 @@ impl TradeStream {
             for slot in 0..size {
                 listen(StreamEvent::Opened { slot, payout_fraction })?;
             }
-            let is_won = dice.happens(paid.win_probability);
-            let outcome = self.outcome(dice, is_won);
+            let is_won = dice.random_bool(paid.win_probability);
+            let outcome = self.random_outcome(dice, is_won);
             for slot in 0..size {
                 listen(StreamEvent::Settled { slot, payout_fraction, outcome })?;
             }
@@ -113,7 +113,7 @@ impl TradeStream {
             let slot = (trade % steps as u64) as usize;
             if trade >= steps as u64 {
                 let (start, PayoutOdds { payout_fraction, threshold, .. }) = open[slot];
-                let outcome = self.outcome(dice, (walk - start) / scale > threshold);
+                let outcome = self.random_outcome(dice, (walk - start) / scale > threshold);
                 listen(StreamEvent::Settled { slot, payout_fraction, outcome })?;
             }
             if trade < trades {
@@ -132,8 +132,8 @@ impl TradeStream {
         }
     }
 
-    fn outcome(&self, dice: &mut Dice, is_won: bool) -> TradeOutcome {
-        if self.draw_share > 0.0 && dice.happens(self.draw_share) {
+    fn random_outcome(&self, dice: &mut Dice, is_won: bool) -> TradeOutcome {
+        if self.draw_share > 0.0 && dice.random_bool(self.draw_share) {
             TradeOutcome::Draw
         } else if is_won {
             TradeOutcome::Won

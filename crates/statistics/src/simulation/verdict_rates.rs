@@ -39,29 +39,29 @@ impl VerdictRates {
         self
     }
 
-    pub fn shown_share(&self) -> f64 {
+    pub fn edge_shown_share(&self) -> f64 {
         self.shown_after.len() as f64 / self.paths as f64
     }
 
-    pub fn rejected_share(&self) -> f64 {
+    pub fn edge_rejected_share(&self) -> f64 {
         self.rejected_after.len() as f64 / self.paths as f64
     }
 
-    pub fn trades_until_shown(&self, share: f64) -> Option<u64> {
+    pub fn trades_until_edge_shown(&self, share: f64) -> Option<u64> {
         self.trades_at_share(&self.shown_after, share)
     }
 
-    /// Returns [`Self::trades_until_shown`] at both ends of `share` ± one standard error.
-    pub fn trades_until_shown_range(&self, share: f64) -> (Option<u64>, Option<u64>) {
+    /// Returns [`Self::trades_until_edge_shown`] at both ends of `share` ± one standard error.
+    pub fn trades_until_edge_shown_range(&self, share: f64) -> (Option<u64>, Option<u64>) {
         let error = self.standard_error(share);
-        (self.trades_until_shown(share - error), self.trades_until_shown(share + error))
+        (self.trades_until_edge_shown(share - error), self.trades_until_edge_shown(share + error))
     }
 
     pub fn standard_error(&self, share: f64) -> f64 {
         (share * (1.0 - share) / self.paths as f64).sqrt()
     }
 
-    pub fn trades_until_rejected(&self, share: f64) -> Option<u64> {
+    pub fn trades_until_edge_rejected(&self, share: f64) -> Option<u64> {
         self.trades_at_share(&self.rejected_after, share)
     }
 
@@ -118,16 +118,20 @@ mod tests {
         for (share, expected) in
             [(0.0, Some(10)), (0.25, Some(130)), (0.5, Some(250)), (0.8, Some(400)), (0.82, None)]
         {
-            let found = (shown.trades_until_shown(share), rejected.trades_until_rejected(share));
+            let found = (shown.trades_until_edge_shown(share), rejected.trades_until_edge_rejected(share));
             assert_eq!(found, (expected, expected), "{share}");
         }
-        let shares =
-            [shown.shown_share(), shown.rejected_share(), rejected.shown_share(), rejected.rejected_share()];
+        let shares = [
+            shown.edge_shown_share(),
+            shown.edge_rejected_share(),
+            rejected.edge_shown_share(),
+            rejected.edge_rejected_share(),
+        ];
         assert_eq!(shares, [0.8, 0.0, 0.0, 0.8]);
         // sqrt(0.8 x 0.2 / 50) = 0.0566, which is 2.83 of 50 paths. One error from 80 % is thus path 37.2 or 42.8.
-        assert_eq!(shown.trades_until_shown_range(0.8), (Some(380), None));
+        assert_eq!(shown.trades_until_edge_shown_range(0.8), (Some(380), None));
         let whole = VerdictRates { shown_after: (1..=50).collect(), ..shown };
-        assert_eq!(whole.trades_until_shown_range(0.8), (Some(38), Some(43)));
+        assert_eq!(whole.trades_until_edge_shown_range(0.8), (Some(38), Some(43)));
     }
 
     #[test]

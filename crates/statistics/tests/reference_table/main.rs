@@ -17,16 +17,16 @@ const REFERENCE: &str = include_str!("../../reference/figures.csv");
 const NO_FIGURES: &str = "\
     AlphaBudget BestOfMany BlockBootstrap BlockLength Bootstrap BudgetedBot ConfidenceInterval \
     DirectedTrade DirectionBaseline Drawdown Expectancy GateDecision GateOpening GateRule GateState \
-    GateWorth GatedTrade GroupMoments MAX_BLOCKS MAX_HORIZON_TRADES MAX_MIXED_TRADES MAX_MONEY \
-    MAX_PLANNED_TRADES MAX_TRADES MoneyStop NotionalStake OpenBets OpenTime OpenTrade Overfitting \
-    OversizedStake PathBatch RecoveryGoal Ruin RuinQuestion RuinTrials RunsTest SharpeSample Split \
-    SprtAnswer StakePlan StakeWithPayout StatisticsError Stops StreakTracker Streaks StreamEvent \
-    StreamDependence TradeGate TradeOutcome TradeSide TradeStream VariantReturns ReturnSource WalletLimits WatchStake";
+    GateWorth GatedTrade GroupMoments MAX_BLOCKS MAX_HORIZON_TRADES MAX_POISSON_BINOMIAL_TRADES MAX_MONEY \
+    MAX_PLANNED_TRADES MAX_TRADES MoneyStop NotionalStake OpenBets OpenPeriod OpenTrade Overfitting \
+    OversizedStake PathBatch RecoveryGoal RuinCurve RuinParameters RuinTrials RunsTest SharpeSample Split \
+    SprtDecision StakePlan StakeWithPayout StatisticsError Stops StreakTracker Streaks StreamEvent \
+    StreamDependence TradeGate TradeOutcome TradeSide TradeStream VariantReturns ReturnSource WalletLimits DetectorStake";
 /// Items without reference figures: `examples/promises` and the test `promises` measure those valid
 /// after every trade. Gate worth, ruin under limits and block length have their own tests.
 const MEASURED: &str = "\
     ChangeDetector ConfidenceSequence EdgeTestPlan RunningWinRate Verdict VerdictRates WinRate \
-    best_block_length gate_worth simulate_limited_ruin";
+    best_block_length gate_worth simulate_ruin_with_limits";
 
 #[test]
 fn statistics_equal_their_reference_figures() {

@@ -3,7 +3,7 @@
 use super::Figure;
 use super::variants::returns;
 use candlewick_statistics::{
-    Bootstrap, RecoveryGoal, RuinQuestion, SharpeSample, Split, StakePlan, VariantReturns, best_of_many,
+    Bootstrap, RecoveryGoal, RuinParameters, SharpeSample, Split, StakePlan, VariantReturns, best_of_many,
     break_even, calmar, deflated_sharpe, expectancy, max_drawdown, probabilistic_sharpe,
     probability_of_overfitting, profit_factor, recovery_cost, required_balance, ruin, sharpe, simulate_ruin,
     sortino,
@@ -17,7 +17,7 @@ pub(crate) fn figures() -> Result<Vec<Figure>, Box<dyn Error>> {
 }
 
 fn ruins() -> Result<Vec<Figure>, Box<dyn Error>> {
-    let fair = RuinQuestion {
+    let fair = RuinParameters {
         balance: 10,
         minimum_stake: 1,
         win_probability: 0.5,
@@ -25,7 +25,7 @@ fn ruins() -> Result<Vec<Figure>, Box<dyn Error>> {
         draw_share: 0.0,
         horizon_trades: 2_000,
     };
-    let doubled = RuinQuestion {
+    let doubled = RuinParameters {
         balance: 30,
         win_probability: break_even(0.8)?,
         payout_fraction: 0.8,
@@ -33,7 +33,7 @@ fn ruins() -> Result<Vec<Figure>, Box<dyn Error>> {
         ..fair
     };
     let doubling = StakePlan::Martingale { base: 10, factor: 2.0, levels: 2, most_stake: 20, step: 1 };
-    let drawing = RuinQuestion {
+    let drawing = RuinParameters {
         balance: 200_000,
         minimum_stake: 100,
         payout_fraction: 0.85,
@@ -43,9 +43,9 @@ fn ruins() -> Result<Vec<Figure>, Box<dyn Error>> {
     };
     let six = StakePlan::Martingale { base: 1_000, factor: 2.0, levels: 6, most_stake: 1_000_000, step: 1 };
     let flat = StakePlan::Flat { stake: 1 };
-    let skilled = ruin(&RuinQuestion { win_probability: 0.55, ..fair }, &flat)?;
-    let enough = required_balance(&RuinQuestion { win_probability: 0.6, ..fair }, &flat, 0.01)?;
-    let short = RuinQuestion { horizon_trades: 200, ..fair };
+    let skilled = ruin(&RuinParameters { win_probability: 0.55, ..fair }, &flat)?;
+    let enough = required_balance(&RuinParameters { win_probability: 0.6, ..fair }, &flat, 0.01)?;
+    let short = RuinParameters { horizon_trades: 200, ..fair };
     Ok(vec![
         ("ruin of the fair gambler with 10 within 2000", ruin(&fair, &flat)?.probability(), 1e-10),
         ("ruin of two doubling levels from 30 within 200", ruin(&doubled, &doubling)?.probability(), 1e-10),

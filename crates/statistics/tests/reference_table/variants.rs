@@ -2,7 +2,7 @@
 
 use super::Figure;
 use candlewick_statistics::{
-    DirectedTrade, EdgeTest, EdgeTestPlan, GroupMoments, OpenTime, TradeOutcome, TradeSide,
+    DirectedTrade, EdgeTest, EdgeTestPlan, GroupMoments, OpenPeriod, TradeOutcome, TradeSide,
     direction_baseline, exposure, longest_streaks, shrink_to_overall_mean,
 };
 use std::error::Error;
@@ -36,7 +36,7 @@ pub(crate) fn figures() -> Result<Vec<Figure>, Box<dyn Error>> {
     });
     let drawn = shrink_to_overall_mean(&groups)?;
     let drawn = |group: usize| drawn[group].ok_or("the group has trades");
-    let time = |(from_ms, until_ms): (i64, i64)| OpenTime { from_ms, until_ms };
+    let time = |(from_ms, until_ms): (i64, i64)| OpenPeriod { from_ms, until_ms };
     let open = [(10, 50), (40, 70), (90, 120)].map(time);
     Ok(vec![
         ("variance inflation of three in step", inflation_of_three(&variants[0])?, 1e-12),

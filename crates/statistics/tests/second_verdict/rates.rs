@@ -49,7 +49,7 @@ fn dependent_trades_are_not_overly_conservative() {
     ] {
         let stream = TradeStream::new(dependence, &[0.85], 0.0, draws).unwrap();
         let range = PathBatch { seed: 5, first_path: 0, paths: 2_000, trades: 1_200 };
-        let shown = VerdictRates::simulate(plan(), &stream, range).shown_share();
+        let shown = VerdictRates::simulate(plan(), &stream, range).edge_shown_share();
         assert!((least..=0.0646).contains(&shown), "{dependence:?}: {shown}");
     }
 }

@@ -3,8 +3,8 @@
 use super::{Scene, bordered_block};
 use crate::keys::Pane;
 use crate::look::{
-    Palette, clock_time, date_time, format_age, format_countdown, format_signed, percent, phase_label,
-    progress_bar,
+    Palette, format_age, format_clock_time, format_countdown, format_date_time, format_percent,
+    format_signed, phase_label, progress_bar,
 };
 use crate::view::{LogLine, Tone, View};
 use candlewick_engine::{EdgeVerdict, IntentState, LimitUsage, Quantity, Rule};
@@ -23,7 +23,7 @@ pub(super) const HEADER_HEIGHT: u16 = 3;
 
 pub(super) fn draw_header(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     frame.render_widget(Paragraph::new(vec![phase_line(scene), money_line(scene), status_line(scene)]), area);
-    let time = format!("{} UTC ", clock_time(scene.now));
+    let time = format!("{} UTC ", format_clock_time(scene.now));
     let width = (time.len() as u16).min(area.width);
     let right = Rect { x: area.right() - width, width, height: 1, ..area };
     frame.render_widget(Line::styled(time, Palette::BOLD), right);
@@ -80,7 +80,7 @@ fn money_line(scene: Scene<'_>) -> Line<'_> {
             format_signed(scale, overview.day_profit),
             palette.for_sign(overview.day_profit.minor()),
         ),
-        Span::raw(format!("  drawdown {} ({})", scale.format(fall), percent(share))),
+        Span::raw(format!("  drawdown {} ({})", scale.format(fall), format_percent(share))),
     ])
 }
 
@@ -106,7 +106,7 @@ fn status_line(scene: Scene<'_>) -> Line<'_> {
         return Line::styled(format!(" {}", parts.join("; ")), palette.bad());
     }
     match &view.alarm {
-        Some((at, text)) => Line::styled(format!(" {} {text}", clock_time(*at)), palette.bad()),
+        Some((at, text)) => Line::styled(format!(" {} {text}", format_clock_time(*at)), palette.bad()),
         None => Line::styled(format!(" {}", view.facts.venue), Palette::DIM),
     }
 }
@@ -188,7 +188,7 @@ fn open_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
         (IntentState::InDoubt, _) => Cell::new("unknown status").style(palette.bad()),
         (IntentState::Open, Some(close)) if close <= now => Cell::new("awaiting result").style(Palette::DIM),
         (IntentState::Open, Some(close)) => {
-            Cell::new(format!("{} in {}", clock_time(close), format_countdown(close, now)))
+            Cell::new(format!("{} in {}", format_clock_time(close), format_countdown(close, now)))
         }
         (IntentState::Open, None) => Cell::new("open"),
         _ => Cell::new("sent").style(Palette::DIM),
@@ -203,7 +203,7 @@ fn settled_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
     let profit = format!("{outcome} {}", format_signed(view.facts.scale, trade.profit));
     // The date is shown if there is enough room.
     let prices = match (scene.ui.pane, trade.open_price, trade.close_price) {
-        (Pane::Trades, ..) => trade.close_time.map(date_time).unwrap_or_default(),
+        (Pane::Trades, ..) => trade.close_time.map(format_date_time).unwrap_or_default(),
         (_, Some(entry), Some(exit)) => format!("{} → {}", format_price(entry), format_price(exit)),
         _ => String::new(),
     };
@@ -246,10 +246,14 @@ fn bot_lines<'a>(bot: &BotOverview, scene: Scene<'_>) -> [Line<'a>; 4] {
     let decided = bot.won + bot.lost;
     let returned = if bot.returned > 0 { format!(", {} returned", bot.returned) } else { String::new() };
     let trades = count_text(decided + bot.returned, "trade", "trades");
-    let rate = if decided > 0 { percent(bot.won as f64 / decided as f64) } else { "unknown".to_owned() };
-    let needed = bot.break_even.map(|needed| format!(", break-even {}", percent(needed))).unwrap_or_default();
+    let rate =
+        if decided > 0 { format_percent(bot.won as f64 / decided as f64) } else { "unknown".to_owned() };
+    let needed =
+        bot.break_even.map(|needed| format!(", break-even {}", format_percent(needed))).unwrap_or_default();
     let (style, verdict): (Style, String) = match bot.edge {
-        EdgeVerdict::Open => (palette.warn(), verdict_text("not_enough_trades", bot.estimated_more_trades)),
+        EdgeVerdict::Open => {
+            (palette.warn(), verdict_text("not_enough_trades", bot.estimated_remaining_trades))
+        }
         EdgeVerdict::Shown => (palette.good(), verdict_text("edge_shown", None)),
         EdgeVerdict::Rejected => (palette.bad(), verdict_text("edge_rejected", None)),
         EdgeVerdict::NoLongerHeld => (palette.bad(), "edge no longer held".to_owned()),
@@ -396,7 +400,7 @@ fn log_line<'a>(line: &'a LogLine, scene: Scene<'_>) -> Line<'a> {
         Tone::Bad => palette.bad(),
         Tone::Note => palette.warn(),
     };
-    let time = line.at.map_or_else(|| " ".to_owned(), |at| format!(" {} ", date_time(at)));
+    let time = line.at.map_or_else(|| " ".to_owned(), |at| format!(" {} ", format_date_time(at)));
     Line::from(vec![Span::styled(time, Palette::DIM), Span::styled(line.text.as_str(), style)])
 }
 

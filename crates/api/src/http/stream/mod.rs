@@ -31,10 +31,10 @@ const SUBSCRIPTION_BUFFER_CAPACITY: usize = 64;
 const RECONNECT_DELAY_BOUNDS: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(1)];
 
 pub(super) struct PriceStream {
-    link: Mutex<Link>,
+    connection: Mutex<StreamConnection>,
 }
 
-struct Link {
+struct StreamConnection {
     subscriptions: Option<mpsc::Sender<Subscription>>,
     has_heard: Arc<AtomicBool>,
     pauses: ExponentialBackoff,
@@ -50,9 +50,13 @@ fn reconnect_backoff() -> ExponentialBackoff {
 impl PriceStream {
     pub(super) fn new() -> Self {
         let has_heard = Arc::new(AtomicBool::new(false));
-        let link =
-            Link { subscriptions: None, has_heard, pauses: reconnect_backoff(), not_before: Instant::now() };
-        Self { link: Mutex::new(link) }
+        let link = StreamConnection {
+            subscriptions: None,
+            has_heard,
+            pauses: reconnect_backoff(),
+            not_before: Instant::now(),
+        };
+        Self { connection: Mutex::new(link) }
     }
 
     pub(super) async fn subscribe(
@@ -64,7 +68,7 @@ impl PriceStream {
         let silence = venue.settings.max_stream_silence();
         let (prices, feed) = PriceFeed::channel(PRICE_BUFFER_CAPACITY);
         let (begun, begins) = oneshot::channel();
-        let subscriptions = self.link.lock().await.ensure_connected(venue, headers).await?;
+        let subscriptions = self.connection.lock().await.ensure_connected(venue, headers).await?;
         let asked = timeout(silence, subscriptions.send(Subscription { symbol, prices, begun })).await;
         if !matches!(asked, Ok(Ok(()))) {
             return Err(stream_error("the connection ended"));
@@ -77,7 +81,7 @@ impl PriceStream {
     }
 }
 
-impl Link {
+impl StreamConnection {
     async fn ensure_connected(
         &mut self,
         venue: &HttpBroker,
@@ -100,7 +104,7 @@ impl Link {
         let reader = PriceReader {
             slot: venue.settings.slot.clone(),
             clock: Arc::clone(&venue.clock),
-            drift: Arc::clone(&venue.unrecognised),
+            drift: Arc::clone(&venue.unrecognised_data),
             silence: venue.settings.max_stream_silence(),
             has_heard: Arc::clone(&self.has_heard),
         };
@@ -273,7 +277,7 @@ fn connection_error(error: &Error) -> BrokerError {
             BrokerError::Credentials { text: format!("the stream server replied with {}", answer.status()) }
         }
         Error::Http(answer) => stream_error(&format!("the server answered {}", answer.status())),
-        error => stream_error(&crate::model::one_line(&error.to_string())),
+        error => stream_error(&crate::model::to_one_line(&error.to_string())),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Parses text packets of Engine.IO 4 and Socket.IO 4, and the prices in them (see `observed: prices and candles`).
 
-use crate::model::{PriceRecord, one_line, read_record};
+use crate::model::{PriceRecord, read_record, to_one_line};
 use candlewick_broker::{PriceTick, UnrecognisedData};
 use candlewick_sdk::Millis;
 use serde_json::Value;
@@ -62,7 +62,7 @@ fn parse_message(text: &str) -> Packet {
         '0' => Packet::Joined,
         '1' => Packet::End,
         '2' => parse_event(rest.trim_start_matches(|letter: char| letter.is_ascii_digit())),
-        '4' => Packet::Refused(one_line(rest).chars().take(200).collect()),
+        '4' => Packet::Refused(to_one_line(rest).chars().take(200).collect()),
         _ => Packet::Other,
     }
 }
@@ -123,7 +123,7 @@ pub(super) fn read_price(
     if !price.is_finite() || price <= 0.0 {
         return refuse("price");
     }
-    let time = last_price_time(record.time);
+    let time = record_end_time(record.time);
     if time < now - MAX_PRICE_AGE || time > now + MAX_PRICE_LEAD {
         return refuse("time");
     }
@@ -153,7 +153,7 @@ fn extract_record(message: Value, is_named: bool) -> Option<Value> {
 }
 
 /// Returns the time of the last price in a one-second record, which is the end of that second.
-fn last_price_time(time: Millis) -> Millis {
+fn record_end_time(time: Millis) -> Millis {
     if time.get() == i64::MAX || !time.is_aligned_to(Millis::SECOND) { time } else { time + Millis::new(999) }
 }
 

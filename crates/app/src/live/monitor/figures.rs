@@ -84,14 +84,15 @@ impl RunMetrics {
         let bots = bot_metrics(&mut described, &names);
         let series = series_metrics(&mut described, &names);
         let phases = described.family("phase", "Phase of the run: 1 for the current phase");
-        let phases: [Gauge; PHASES.len()] = PHASES.map(|(_, name)| phases.labelled(&[("phase", name)]));
+        let phases: [Gauge; PHASES.len()] = PHASES.map(|(_, name)| phases.with_labels(&[("phase", name)]));
         phases[0].set(1);
         let buckets = || Histogram::new(LATENCY_BUCKETS_S);
         let answers = Family::<Labels, Histogram>::new_with_constructor(buckets as fn() -> Histogram);
         let help = "Real time from a request to the venue's answer or the timeout";
         described.0.register("request_duration_seconds", help, answers.clone());
         let answers = LabelledFamily(answers);
-        let answers = RequestKind::ALL.map(|question| answers.labelled(&[("question", question.as_str())]));
+        let answers =
+            RequestKind::ALL.map(|question| answers.with_labels(&[("question", question.as_str())]));
         let (journal, help) = (buckets(), "Duration of a durable journal write, in real time");
         described.0.register("journal_write_duration_seconds", help, journal.clone());
         let scraped = SampledMetrics::new(&mut described, budget);
@@ -130,7 +131,7 @@ impl RunMetrics {
         let mut text = String::new();
         // Writing to a String cannot fail.
         let _ = encode(&mut text, &self.registry);
-        to_text_format(&text)
+        to_prometheus_text(&text)
     }
 
     fn bot(&self, bot: BotId) -> Option<&BotMetrics> {
@@ -257,20 +258,20 @@ fn bot_metrics(described: &mut MetricRegistry, names: &EventNames) -> Vec<BotMet
     let of_bot = |name: &String| {
         let bot = ("bot", name.as_str());
         BotMetrics {
-            signals: signals.labelled(&[bot]),
-            opens: INTENT_RESULTS.map(|result| opens.labelled(&[bot, ("result", result)])),
-            resolved: DOUBT_RESOLUTIONS.map(|end| resolved.labelled(&[bot, ("how", end)])),
-            refused: Rule::ALL.map(|rule| refused.labelled(&[bot, ("rule", rule.as_str())])),
-            blocked: Rule::ALL.map(|rule| blocked.labelled(&[bot, ("rule", rule.as_str())])),
+            signals: signals.with_labels(&[bot]),
+            opens: INTENT_RESULTS.map(|result| opens.with_labels(&[bot, ("result", result)])),
+            resolved: DOUBT_RESOLUTIONS.map(|end| resolved.with_labels(&[bot, ("how", end)])),
+            refused: Rule::ALL.map(|rule| refused.with_labels(&[bot, ("rule", rule.as_str())])),
+            blocked: Rule::ALL.map(|rule| blocked.with_labels(&[bot, ("rule", rule.as_str())])),
             settled: OUTCOMES.map(|outcome| {
                 let outcome = outcome.as_str().to_lowercase();
-                settled.labelled(&[bot, ("outcome", outcome.as_str())])
+                settled.with_labels(&[bot, ("outcome", outcome.as_str())])
             }),
-            profit: profit.labelled(&[bot]),
-            edges: EDGE_VERDICTS.map(|(_, edge)| edges.labelled(&[bot, ("edge", edge)])),
-            judged: judged.labelled(&[bot]),
-            evidence: ["for", "against"].map(|side| evidence.labelled(&[bot, ("side", side)])),
-            thresholds: ["for", "against"].map(|side| thresholds.labelled(&[bot, ("side", side)])),
+            profit: profit.with_labels(&[bot]),
+            edges: EDGE_VERDICTS.map(|(_, edge)| edges.with_labels(&[bot, ("edge", edge)])),
+            judged: judged.with_labels(&[bot]),
+            evidence: ["for", "against"].map(|side| evidence.with_labels(&[bot, ("side", side)])),
+            thresholds: ["for", "against"].map(|side| thresholds.with_labels(&[bot, ("side", side)])),
         }
     };
     names.bots().iter().map(of_bot).collect()
@@ -288,11 +289,11 @@ fn series_metrics(described: &mut MetricRegistry, names: &EventNames) -> Vec<Ser
         let interval = series.interval.to_string();
         let labels = [("symbol", series.symbol.as_str()), ("interval", interval.as_str())];
         SeriesMetrics {
-            candles: candles.labelled(&labels),
+            candles: candles.with_labels(&labels),
             closed: AtomicI64::new(0),
-            closed_at: closed.labelled(&labels),
-            delay: delay.labelled(&labels),
-            staleness: staleness.labelled(&labels),
+            closed_at: closed.with_labels(&labels),
+            delay: delay.with_labels(&labels),
+            staleness: staleness.with_labels(&labels),
         }
     };
     names.series().iter().map(of_series).collect()
@@ -374,13 +375,13 @@ impl SampledMetrics {
                 VenueApi::Trading => "trading",
                 VenueApi::Prices => "prices",
             };
-            of_api.labelled(&[("api", name)])
+            of_api.with_labels(&[("api", name)])
         });
         Self {
             open: described.add("open_trades", "Open trades"),
             in_flight: described.add("opens_in_flight", "Pending open requests"),
             in_doubt: described.add("doubts_open", "Orders of unknown status"),
-            skew: ["low", "high"].map(|bound| skew.labelled(&[("bound", bound)])),
+            skew: ["low", "high"].map(|bound| skew.with_labels(&[("bound", bound)])),
             heard_at: described
                 .add("venue_heard_timestamp_seconds", "Time of the venue's last answer, in venue time"),
             loop_age: described.add("loop_age_seconds", "Real time since the last iteration of the run loop"),
@@ -395,7 +396,7 @@ impl SampledMetrics {
                 "slowest_candle_delay_seconds",
                 "Longest time from a candle's close to its arrival (or to now if missing), in venue time",
             ),
-            streams: ["streaming", "missed"].map(|state| streams.labelled(&[("state", state)])),
+            streams: ["streaming", "missed"].map(|state| streams.with_labels(&[("state", state)])),
         }
     }
 
@@ -432,7 +433,7 @@ impl SampledMetrics {
         self.followers.set(count(sources.feed.follower_count()));
         self.missed.set(i64::try_from(sources.feed.missed_count()).unwrap_or(i64::MAX));
         for (priority, waiting) in (sources.waiting_requests)() {
-            self.waiting.labelled(&[("priority", priority)]).set(count(waiting));
+            self.waiting.with_labels(&[("priority", priority)]).set(count(waiting));
         }
     }
 }
@@ -460,14 +461,14 @@ impl MetricRegistry {
 struct LabelledFamily<M>(Family<Labels, M>);
 
 impl<M: Clone> LabelledFamily<M> {
-    fn labelled(&self, labels: &[(&'static str, &str)]) -> M {
+    fn with_labels(&self, labels: &[(&'static str, &str)]) -> M {
         let labels = labels.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         self.0.get_or_create_owned(&labels)
     }
 }
 
 /// Converts OpenMetrics to the Prometheus text format 0.0.4, which every scraper reads.
-fn to_text_format(text: &str) -> String {
+fn to_prometheus_text(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut described = String::new();
     for line in text.lines().filter(|line| *line != "# EOF") {
@@ -560,6 +561,6 @@ mod tests {
                     # TYPE a_build info\na_build_info{v=\"1\"} 1\n# EOF\n";
         let plain = "# HELP a_opens_total Opens by result.\n# TYPE a_opens_total counter\na_opens_total{r=\"x\"} 3\n\
                      # HELP a_build_info The program.\n# TYPE a_build_info gauge\na_build_info{v=\"1\"} 1\n";
-        assert_eq!(to_text_format(open), plain);
+        assert_eq!(to_prometheus_text(open), plain);
     }
 }

@@ -71,10 +71,10 @@ impl Health {
     }
 
     pub(crate) fn problems(&self) -> Vec<String> {
-        self.problems_after(self.loop_age())
+        self.problems_at_loop_age(self.loop_age())
     }
 
-    fn problems_after(&self, age: Duration) -> Vec<String> {
+    fn problems_at_loop_age(&self, age: Duration) -> Vec<String> {
         let still = (age > LOOP_STALL_AGE).then(|| format!("the run has stalled for {} s", age.as_secs()));
         let journal = (!self.is_journal_writable()).then(|| "the journal cannot be written".to_owned());
         still.into_iter().chain(journal).collect()
@@ -204,8 +204,8 @@ mod tests {
         let health = Health::default();
         health.on_loop_turn();
         assert_eq!(health.problems(), [""; 0]);
-        assert_eq!(health.problems_after(LOOP_STALL_AGE), [""; 0]);
-        assert_eq!(health.problems_after(LOOP_STALL_AGE * 2), ["the run has stalled for 60 s"]);
+        assert_eq!(health.problems_at_loop_age(LOOP_STALL_AGE), [""; 0]);
+        assert_eq!(health.problems_at_loop_age(LOOP_STALL_AGE * 2), ["the run has stalled for 60 s"]);
         health.on_journal_write(Duration::ZERO, false);
         assert_eq!(health.problems(), ["the journal cannot be written"]);
         health.on_journal_write(Duration::ZERO, true);

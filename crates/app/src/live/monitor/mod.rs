@@ -6,7 +6,7 @@ mod health;
 #[cfg(feature = "metrics")]
 mod server;
 
-use super::WaitingRequests;
+use super::WaitingRequestCounter;
 use crate::configuration::{LoadedConfig, Problems, monitoring_problems};
 use crate::error::Result;
 use candlewick_broker::clock::Clock;
@@ -30,7 +30,7 @@ pub(super) struct MonitorSources {
     pub(super) control_requests: mpsc::WeakSender<ControlRequest>,
     pub(super) feed: EventFeed,
     pub(super) requests_per_second: f64,
-    pub(super) waiting_requests: WaitingRequests,
+    pub(super) waiting_requests: WaitingRequestCounter,
 }
 
 impl Monitoring {

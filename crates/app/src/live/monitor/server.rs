@@ -6,7 +6,7 @@ use super::health::Health;
 use crate::configuration::LoadedConfig;
 use crate::control::send_to_run;
 use crate::error::Result;
-use crate::http_server::{self, Answer, respond};
+use crate::http_server::{self, HttpResponse, respond};
 use candlewick_runtime::Observer;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, RunState};
 use candlewick_runtime::events::EventNames;
@@ -40,7 +40,7 @@ pub(super) async fn serve(listener: TcpListener, monitor: Arc<Monitor>) {
     http_server::serve(listener, answer, || {}).await;
 }
 
-async fn answer_request(request: &Request<Incoming>, monitor: &Monitor) -> Answer {
+async fn answer_request(request: &Request<Incoming>, monitor: &Monitor) -> HttpResponse {
     if !is_allowed_host(request.headers(), &monitor.allowed_hosts) {
         let text = "unknown host name: use an IP address, or add the name to metrics.allowed_hosts\n";
         return respond(StatusCode::FORBIDDEN, PLAIN_TEXT, text);
@@ -67,7 +67,7 @@ fn is_allowed_host(headers: &HeaderMap, allowed: &[String]) -> bool {
         || allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
 }
 
-fn answer_health(problems: &[String]) -> Answer {
+fn answer_health(problems: &[String]) -> HttpResponse {
     match problems {
         [] => respond(StatusCode::OK, PLAIN_TEXT, "ok\n"),
         _ => respond(StatusCode::SERVICE_UNAVAILABLE, PLAIN_TEXT, format!("{}\n", problems.join("\n"))),

@@ -27,12 +27,12 @@ pub(super) struct Cells {
 
 pub(super) struct ListBots<'a> {
     bots: &'a [BotSettings],
-    pub(super) signals: SignalBots,
+    pub(super) signal_bots: SignalBots,
 }
 
 impl<'a> ListBots<'a> {
     pub(super) fn new(bots: &'a [BotSettings]) -> Self {
-        Self { bots, signals: signal_bots(bots) }
+        Self { bots, signal_bots: signal_bots(bots) }
     }
 
     pub(super) fn has_name(&self, cell: &str) -> bool {
@@ -40,7 +40,7 @@ impl<'a> ListBots<'a> {
     }
 
     fn name_matches_symbol(&self, cell: &str) -> bool {
-        let symbol = self.signals.find_symbol(cell);
+        let symbol = self.signal_bots.find_symbol(cell);
         self.bots.iter().all(|bot| bot.name != cell || Some(bot.symbol.as_str()) == symbol)
     }
 
@@ -67,7 +67,7 @@ const COLUMNS: [(Column, &str, &str, CellTest); 7] = [
     (Column::Date, "date", "time", |cell, _| UnresolvedDate::parse(cell).is_some()),
     (Column::Time, "time", "time", |cell, _| parse_time_of_day(cell).is_some()),
     (Column::Bot, "bot", "symbol", |cell, bots| bots.has_name(cell)),
-    (Column::Symbol, "symbol", "symbol", |cell, bots| bots.signals.find_symbol(cell).is_some()),
+    (Column::Symbol, "symbol", "symbol", |cell, bots| bots.signal_bots.find_symbol(cell).is_some()),
     (Column::Direction, "direction", "direction", |cell, _| parse_direction(cell).is_ok()),
     (Column::Expiry, "expiry", "close_type", |cell, _| parse_timeframe(cell).is_some()),
     (Column::Zone, "time zone", "zone", |cell, _| parse_zone_cell(cell).is_some()),
@@ -129,7 +129,7 @@ fn suggest_meaning(cell: &str, bots: &ListBots<'_>) -> Option<String> {
     let upper = cell.to_ascii_uppercase();
     let is_time = |text: &str| parse_time_of_day(text).is_some();
     let found = if let Some(symbol) =
-        upper.strip_suffix("OTC").and_then(|plain| bots.signals.find_symbol(plain))
+        upper.strip_suffix("OTC").and_then(|plain| bots.signal_bots.find_symbol(plain))
     {
         format!(
             "is a different market from {symbol}: the broker makes the prices, and no bot trades this market. Did you mean {symbol}?"
@@ -181,7 +181,8 @@ const COMMON_ASSET_NAMES: [(&str, &str); 4] = [
 
 fn find_symbol_by_name(name: &str, bots: &ListBots<'_>) -> Option<String> {
     let (_, begins) = COMMON_ASSET_NAMES.iter().find(|(called, _)| is_one_of(name, called))?;
-    let mut symbols: Vec<&str> = bots.signals.symbols().filter(|symbol| symbol.starts_with(begins)).collect();
+    let mut symbols: Vec<&str> =
+        bots.signal_bots.symbols().filter(|symbol| symbol.starts_with(begins)).collect();
     symbols.dedup();
     if let [only] = symbols[..] { Some(only.to_owned()) } else { None }
 }

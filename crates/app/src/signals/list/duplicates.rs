@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Start of 2026 and end of 2028. Recurring times are compared in this period, which includes a 29 February.
 /// Contradictions in other years are only detected when the entries are due. In that case, neither entry is traded.
-const COMPARED_YEARS: (Millis, Millis) = (Millis::new(1_767_225_600_000), Millis::new(1_861_920_000_000));
+const COMPARISON_PERIOD: (Millis, Millis) = (Millis::new(1_767_225_600_000), Millis::new(1_861_920_000_000));
 /// Years 2000 to 2036, in seconds since 1970. In this period, UTC offsets are sampled every `SAMPLE_STEP_S` seconds.
 const SAMPLED_PERIOD_S: (i64, i64) = (946_684_800, 2_082_758_400);
 const SAMPLE_STEP_S: usize = 10 * 86_400;
@@ -25,19 +25,19 @@ pub(super) fn mark_duplicates(lines: &mut [ParsedLine], bots: &[BotSettings]) {
     let mut clocks = has_mixed_notations(lines).then(UtcTimeIndex::default);
     for line in lines {
         let LineOutcome::Entry(entry, _) = line.outcome else { continue };
-        let when = match entry.when {
+        let when = match entry.time {
             EntryTime::Once(at) => (at.get(), None),
             EntryTime::Daily(daily) => (0, Some((daily.time, daily.zone.name(), daily.date))),
         };
         let name = || bots.get(entry.bot.index()).map_or("", |bot| bot.name.as_str());
         let alike = known.entry((entry.bot, when)).or_default();
-        let is_same = |earlier: &&ListEntry| match (earlier.when, entry.when) {
+        let is_same = |earlier: &&ListEntry| match (earlier.time, entry.time) {
             (EntryTime::Daily(one), EntryTime::Daily(other)) => one.days.overlaps(other.days),
             _ => true,
         };
         match alike.iter().find(is_same) {
             None => alike.push(entry),
-            Some(earlier) if earlier.when == entry.when && earlier.requests_same_trade(&entry) => {
+            Some(earlier) if earlier.time == entry.time && earlier.requests_same_trade(&entry) => {
                 line.outcome = LineOutcome::Repeats(earlier.line);
                 continue;
             }
@@ -62,10 +62,10 @@ pub(super) fn mark_duplicates(lines: &mut [ParsedLine], bots: &[BotSettings]) {
 
 fn has_mixed_notations(lines: &[ParsedLine]) -> bool {
     let way = |line: &ParsedLine| match line.outcome {
-        LineOutcome::Entry(ListEntry { when: EntryTime::Daily(daily), .. }, _) => {
+        LineOutcome::Entry(ListEntry { time: EntryTime::Daily(daily), .. }, _) => {
             Some(Some((daily.zone.name(), daily.date.is_some())))
         }
-        LineOutcome::Entry(ListEntry { when: EntryTime::Once(_), .. }, _) => Some(None),
+        LineOutcome::Entry(ListEntry { time: EntryTime::Once(_), .. }, _) => Some(None),
         _ => None,
     };
     lines.iter().filter_map(way).collect::<BTreeSet<_>>().len() > 1
@@ -86,7 +86,7 @@ struct EntriesAtTime {
 
 impl UtcTimeIndex {
     fn insert(&mut self, entry: ListEntry) -> Option<(u64, Millis)> {
-        let times: BTreeSet<i64> = match entry.when {
+        let times: BTreeSet<i64> = match entry.time {
             EntryTime::Once(at) => BTreeSet::from([at.get().div_euclid(1_000).rem_euclid(86_400)]),
             EntryTime::Daily(RecurringTime { time, zone, .. }) => {
                 let offsets = self.offsets.entry(zone.name()).or_insert_with(|| sample_utc_offsets(zone));
@@ -96,17 +96,17 @@ impl UtcTimeIndex {
         };
         for time in &times {
             let at_time = self.entries.entry((entry.bot, *time)).or_default();
-            let once = at_time.once.iter().filter(|_| matches!(entry.when, EntryTime::Daily(_)));
+            let once = at_time.once.iter().filter(|_| matches!(entry.time, EntryTime::Daily(_)));
             for earlier in at_time.daily.iter().chain(once) {
-                if earlier.requests_same_trade(&entry) || !may_coincide(earlier.when, entry.when) {
+                if earlier.requests_same_trade(&entry) || !may_coincide(earlier.time, entry.time) {
                     continue;
                 }
-                let daily = matches!((earlier.when, entry.when), (EntryTime::Daily(_), EntryTime::Daily(_)));
+                let daily = matches!((earlier.time, entry.time), (EntryTime::Daily(_), EntryTime::Daily(_)));
                 self.compared += if daily { DAILY_COMPARISON_COST } else { 1 };
                 if self.compared > MAX_COMPARISONS {
                     return None;
                 }
-                if let Some(at) = find_common_moment(earlier.when, entry.when) {
+                if let Some(at) = find_common_moment(earlier.time, entry.time) {
                     return Some((earlier.line, at));
                 }
             }
@@ -114,7 +114,7 @@ impl UtcTimeIndex {
         for time in times {
             let at_time = self.entries.entry((entry.bot, time)).or_default();
             let kind =
-                if matches!(entry.when, EntryTime::Once(_)) { &mut at_time.once } else { &mut at_time.daily };
+                if matches!(entry.time, EntryTime::Once(_)) { &mut at_time.once } else { &mut at_time.daily };
             kind.push(entry);
         }
         None
@@ -145,7 +145,7 @@ fn find_common_moment(one: EntryTime, other: EntryTime) -> Option<Millis> {
     match (one, other) {
         (EntryTime::Once(at), when) | (when, EntryTime::Once(at)) => of(when, at),
         (EntryTime::Daily(_), EntryTime::Daily(_)) => {
-            one.times_between(COMPARED_YEARS.0, COMPARED_YEARS.1).find(|at| of(other, *at).is_some())
+            one.times_between(COMPARISON_PERIOD.0, COMPARISON_PERIOD.1).find(|at| of(other, *at).is_some())
         }
     }
 }

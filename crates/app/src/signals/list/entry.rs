@@ -18,11 +18,12 @@ use chrono::{DateTime, NaiveDateTime, TimeZone as _};
 use chrono_tz::Tz;
 
 const MAX_QUOTED_CHARS: usize = 60;
-const TIME_FORMS: [&str; 4] = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"];
+const DATE_TIME_FORMATS: [&str; 4] =
+    ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListEntry {
-    pub(crate) when: EntryTime,
+    pub(crate) time: EntryTime,
     pub(crate) bot: BotId,
     pub(crate) direction: Direction,
     pub(crate) close_type: Option<CloseType>,
@@ -152,7 +153,7 @@ pub(super) fn read_lines(
         lines.iter().filter_map(|line| Some((line.line, line.date()?))).collect();
     let order = infer_date_order(&dates, terms.date_order)?;
     let context = ListContext::from_lines(&lines, &dates);
-    let terms = (&known.signals, terms.zone);
+    let terms = (&known.signal_bots, terms.zone);
     let read = |CellLine { line, text, cells, date_source, ended_expiry, .. }: CellLine| {
         let has_gale = matches!(&cells, Ok(LineKind::Entry(cells)) if cells.has_gale);
         let outcome = match cells {
@@ -169,7 +170,7 @@ pub(super) fn read_lines(
                     for (heading, zone) in context.heading_zones_for(&cells) {
                         let zone = zone.ok_or_else(|| ambiguous_zone_problem(heading))?;
                         // A time zone in a heading is accepted if it yields the same time as the configured zone.
-                        if build_entry(&cells, line, (terms.0, zone), date)?.0.when != entry.0.when {
+                        if build_entry(&cells, line, (terms.0, zone), date)?.0.time != entry.0.time {
                             return Err(zone_mismatch_problem(heading, zone));
                         }
                     }
@@ -222,7 +223,7 @@ fn build_entry(
     let written = |text| Some(text).filter(|text: &&str| !text.is_empty());
     let place = if is_only { 0 } else { bots.find(written(bot), written(symbol))? };
     let entry = ListEntry {
-        when,
+        time: when,
         bot: BotId::new(place).ok_or("the list names too many bots")?,
         direction: parse_direction(direction)?,
         close_type,
@@ -257,7 +258,7 @@ fn parse_entry_time(text: &str, days: &str, zone: Tz) -> Result<EntryTime, Strin
             || format!("{text} is not a time: numbers are milliseconds since 1970, such as 1767616200000");
         return from_unix_millis(ms).map(EntryTime::Once).ok_or_else(wrong);
     }
-    let local = TIME_FORMS.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
+    let local = DATE_TIME_FORMATS.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
     if let Some(local) = local.filter(|local| !is_leap_second(local)) {
         let skipped = || format!("{text} does not exist in {zone}: daylight saving time skips this time");
         let moment = zone.from_local_datetime(&local).earliest().ok_or_else(skipped)?;

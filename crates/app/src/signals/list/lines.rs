@@ -8,7 +8,7 @@ use super::columns::{Cells, Column, ListBots, NamedColumns};
 use super::recognition::{
     EntryBlock, InferredLine, find_block, find_columns, infer_cells, parse_date_line, parse_expiry_line,
 };
-use super::split::{normalise, split_cells};
+use super::split::{normalize_text, split_cells};
 use super::time::{UnresolvedDate, parse_time_of_day};
 use super::zones::{find_zones, parse_zone_line};
 use crate::signals::message::parse_direction;
@@ -193,7 +193,7 @@ pub(super) fn parse_lines(text: &str, columns: &NamedColumns) -> Result<Vec<Cell
         let is_entry = cells.as_ref().is_ok_and(|cells| parse_direction(&cells.texts[3]).is_ok());
         let mut own = CellLine::new(line, text, cells.map(LineKind::Entry));
         if !is_entry {
-            let plain = normalise(text);
+            let plain = normalize_text(text);
             (own.zones, own.names_day) = (find_zones(&plain), may_name_a_day(&plain));
             own.modifier = find_modifier(text);
         }
@@ -246,7 +246,7 @@ impl LineReader<'_> {
             self.lines.push(new(Err(problem)));
             return;
         }
-        let text = &normalise(written);
+        let text = &normalize_text(written);
         if let Some(left_out) = text.strip_prefix('#') {
             self.read_comment(left_out, new(Ok(LineKind::Comment)), written);
         } else if let Some(problem) = strikeout_problem(written) {
@@ -277,7 +277,7 @@ impl LineReader<'_> {
         if recognised.contains(&Column::Expiry) {
             self.context.clear_expiry((comment.line, written));
         }
-        if is_like_entry(&recognised) {
+        if has_entry_columns(&recognised) {
             self.lines.push(comment);
         }
     }
@@ -292,7 +292,7 @@ impl LineReader<'_> {
 
     fn push_non_entry(&mut self, text: &str, line: CellLine, is_struck_out: bool) {
         let recognised = find_columns(text, self.bots);
-        let is_like_entry = is_like_entry(&recognised);
+        let is_like_entry = has_entry_columns(&recognised);
         let may_be_named = may_name_a_day(text);
         let alone = if may_be_named { Vec::new() } else { parse_zone_line(text) };
         let is_other = !is_like_entry && alone.is_empty();
@@ -312,6 +312,6 @@ impl LineReader<'_> {
     }
 }
 
-pub(super) fn is_like_entry(recognised: &[Column]) -> bool {
+pub(super) fn has_entry_columns(recognised: &[Column]) -> bool {
     [Column::Time, Column::Direction].iter().all(|column| recognised.contains(column))
 }

@@ -148,16 +148,16 @@ impl SignalList {
 
     /// Returns the entries due in `(from, to]`, ordered by time and then by line. Omits lines that contradict others.
     pub(crate) fn due_entries(&self, from: Millis, to: Millis) -> Vec<DueEntry> {
-        self.due_and_contradictions(from, to).0
+        self.due_entries_and_contradictions(from, to).0
     }
 
-    pub(super) fn due_and_contradictions(
+    pub(super) fn due_entries_and_contradictions(
         &self,
         from: Millis,
         to: Millis,
     ) -> (Vec<DueEntry>, Vec<Contradiction>) {
         let moments =
-            |&entry: &ListEntry| entry.when.times_between(from, to).map(move |at| DueEntry::new((at, entry)));
+            |&entry: &ListEntry| entry.time.times_between(from, to).map(move |at| DueEntry::new((at, entry)));
         let mut due: Vec<DueEntry> = self.entries.iter().flat_map(moments).collect();
         due.sort_by_key(|due| (due.at, due.entry.line));
         let contradictions = duplicates::take_contradictions(&mut due);
@@ -165,7 +165,7 @@ impl SignalList {
     }
 
     pub(super) fn describe_next(&self, bots: &[BotSettings], now: Millis) -> String {
-        let next = self.next_sendable(now).map(|due| {
+        let next = self.next_due_entry(now).map(|due| {
             let bot = bots.get(due.entry.bot.index()).map_or("", |bot| bot.name.as_str());
             format!("next {} of {bot} at {}", due.entry.direction, signal_id_at(due.at))
         });
@@ -177,10 +177,10 @@ impl SignalList {
     }
 
     pub(crate) fn next_after(&self, from: Millis) -> Option<Millis> {
-        self.entries.iter().filter_map(|entry| entry.when.next_after(from)).min()
+        self.entries.iter().filter_map(|entry| entry.time.next_after(from)).min()
     }
 
-    pub(super) fn next_sendable(&self, from: Millis) -> Option<DueEntry> {
+    pub(super) fn next_due_entry(&self, from: Millis) -> Option<DueEntry> {
         let mut at = from;
         (0..MAX_SKIPPED_TIMES).find_map(|_| {
             at = self.next_after(at)?;
@@ -203,7 +203,7 @@ impl SignalList {
             let series = own.get(bot.index()).copied().flatten();
             series.is_some_and(|series| series.start() < at && at <= series.end())
         };
-        let (due, mut contradictions) = self.due_and_contradictions(from, to);
+        let (due, mut contradictions) = self.due_entries_and_contradictions(from, to);
         let due = due.into_iter().filter(|due| has_candles(due.entry.bot, due.at));
         let signals =
             due.filter_map(|due| Some((due.at, due.signal(bots.get(due.entry.bot.index())?)))).collect();

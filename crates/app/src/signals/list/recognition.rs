@@ -2,9 +2,9 @@
 
 use super::above::strikeout_problem;
 use super::columns::{Cells, Column, ListBots};
-use super::lines::is_like_entry;
+use super::lines::has_entry_columns;
 use super::split::{
-    GALE_TIME_ERROR, is_gale_only, is_number, normalise, parse_label, remove_gales, split_cells,
+    GALE_TIME_ERROR, is_gale_only, is_number, normalize_text, parse_label, remove_gales, split_cells,
 };
 use super::time::{UnresolvedDate, parse_time_of_day, parse_timeframe};
 use crate::signals::message::parse_direction;
@@ -14,8 +14,8 @@ const ARROWS_UP: [char; 5] = ['\u{2b06}', '\u{2191}', '\u{1f53c}', '\u{2197}', '
 const ARROWS_DOWN: [char; 5] = ['\u{2b07}', '\u{2193}', '\u{1f53d}', '\u{2198}', '\u{2935}'];
 const GREEN_CIRCLE: char = '\u{1f7e2}';
 const RED_CIRCLE: char = '\u{1f534}';
-const CHARTS: [char; 3] = ['\u{1f4c8}', '\u{1f4c9}', '\u{1f4ca}'];
-const CROSS_SIGNS: &str =
+const CHART_EMOJIS: [char; 3] = ['\u{1f4c8}', '\u{1f4c9}', '\u{1f4ca}'];
+const CROSS_EMOJIS: &str =
     "\u{274c}\u{274e}\u{1f6ab}\u{1f6d1}\u{1f6b7}\u{1f5d1}\u{26d4}\u{23f8}\u{1f44e}\u{2716}\u{2717}\u{2718}";
 /// Number of lines in an entry whose pair, time, direction and expiry are on separate lines.
 const BLOCK_LINES: std::ops::RangeInclusive<usize> = 3..=6;
@@ -97,7 +97,8 @@ pub(super) fn infer_block(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Res
         [true, true] => Ok(InferredLine::Entry(Box::new(cells), columns)),
         [false, true] => Err("the entry has no time such as 10:00".to_owned()),
         [true, false] => Err(
-            match texts.iter().flat_map(|text| text.as_ref().chars()).find(|sign| CHARTS.contains(sign)) {
+            match texts.iter().flat_map(|text| text.as_ref().chars()).find(|sign| CHART_EMOJIS.contains(sign))
+            {
                 Some(chart) => format!("no direction: add CALL or PUT, because {chart} may be decoration"),
                 None => "the entry has no direction such as CALL".to_owned(),
             },
@@ -122,7 +123,7 @@ fn add_direction_from_icon(
     cells: &mut Cells,
     columns: &mut Vec<Column>,
 ) -> Result<(), String> {
-    if let Some(cross) = text.chars().find(|sign| CROSS_SIGNS.contains(*sign)) {
+    if let Some(cross) = text.chars().find(|sign| CROSS_EMOJIS.contains(*sign)) {
         return Err(format!("{cross} marks the line as cancelled: remove the mark or the line"));
     }
     let arrow = find_arrow(text)?;
@@ -162,7 +163,7 @@ pub(super) fn parse_expiry_line(line: &str, bots: &ListBots<'_>) -> Option<Strin
         _ => return None,
     };
     if label.is_some_and(|columns| columns != [Column::Expiry])
-        || line.contains(|sign: char| CROSS_SIGNS.contains(sign))
+        || line.contains(|sign: char| CROSS_EMOJIS.contains(sign))
     {
         return None;
     }
@@ -208,10 +209,14 @@ pub(super) fn find_block(lines: &[(u64, &str)], bots: &ListBots<'_>) -> Option<E
     let count = 1 + lines.windows(2).take_while(|pair| follows(pair)).count();
     let own = lines.get(..count).filter(|_| BLOCK_LINES.contains(&count))?;
     let is_left_out = |text: &str| text.starts_with('#') || strikeout_problem(text).is_some();
-    if own.iter().any(|(_, text)| is_left_out(text) || is_like_entry(&find_columns(&normalise(text), bots))) {
+    if own
+        .iter()
+        .any(|(_, text)| is_left_out(text) || has_entry_columns(&find_columns(&normalize_text(text), bots)))
+    {
         return None;
     }
-    let (texts, plain): (Vec<&str>, Vec<String>) = own.iter().map(|(_, raw)| (*raw, normalise(raw))).unzip();
+    let (texts, plain): (Vec<&str>, Vec<String>) =
+        own.iter().map(|(_, raw)| (*raw, normalize_text(raw))).unzip();
     let Ok(InferredLine::Entry(cells, columns)) = infer_block(&plain, bots) else { return None };
     let is_whole = BLOCK_COLUMNS.iter().all(|one| one.iter().any(|column| columns.contains(column)));
     let text = texts.join(" ");

@@ -39,16 +39,16 @@ pub(super) const GALE_TIME_ERROR: &str = "the time follows a gale (martingale st
 const MAX_GALES: u8 = 3;
 
 /// Replaces bold, full-width and similar letters by plain letters, and removes invisible characters.
-pub(super) fn normalise(text: &str) -> String {
+pub(super) fn normalize_text(text: &str) -> String {
     let seen = text.chars().filter(|sign| !INVISIBLE_CHARS.contains(sign) && !ACCENT_MARKS.contains(sign));
-    seen.map(|sign| plain_letter(normalize_sign(sign))).collect()
+    seen.map(|sign| plain_letter(normalize_char(sign))).collect()
 }
 
 pub(super) fn fold_text(text: &str) -> String {
-    text.chars().map(normalize_sign).collect::<String>().to_lowercase().chars().map(without_accent).collect()
+    text.chars().map(normalize_char).collect::<String>().to_lowercase().chars().map(without_accent).collect()
 }
 
-fn normalize_sign(sign: char) -> char {
+fn normalize_char(sign: char) -> char {
     match sign {
         sign if DASHES.contains(&sign) => '-',
         '\u{2795}' | '\u{ff0b}' => '+',
@@ -173,7 +173,7 @@ fn join_words(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
     let is_word = |part: &str| part.len() >= 3 && part.bytes().all(|sign| sign.is_ascii_alphabetic());
     if parts.into_iter().all(is_word) {
         let both = parts.concat();
-        let is_symbol = bots.signals.find_symbol(&both).is_some();
+        let is_symbol = bots.signal_bots.find_symbol(&both).is_some();
         return Some(both)
             .filter(|_| is_symbol && parts.iter().all(|part| Column::classify(part, bots).is_err()));
     }
@@ -369,7 +369,7 @@ mod tests {
             ("terc\u{327}a", "terca"),
             ("\u{1f7e2} São", "\u{1f7e2} São"),
         ] {
-            assert_eq!(normalise(text), expected);
+            assert_eq!(normalize_text(text), expected);
         }
         assert_eq!(fold_text("HORÁRIO de São Paulo, UTC\u{2212}3"), "horario de sao paulo, utc-3");
     }

@@ -97,7 +97,7 @@ fn by_minutes(list: &SignalList, from: Millis, to: Millis) -> BTreeSet<(Millis, 
         }
         for (local, moment) in first_of.into_iter().filter(|(_, moment)| *moment > from) {
             let time = DateTime::from_timestamp_millis(local.get()).unwrap().time();
-            let is_due = |entry: &&ListEntry| matches!(entry.when, EntryTime::Daily(daily) if (daily.time, daily.zone.name()) == (time, zone));
+            let is_due = |entry: &&ListEntry| matches!(entry.time, EntryTime::Daily(daily) if (daily.time, daily.zone.name()) == (time, zone));
             expected.extend(list.entries.iter().filter(is_due).map(|entry| (moment, entry.line)));
         }
     }

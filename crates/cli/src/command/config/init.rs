@@ -5,9 +5,9 @@ use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::output::print;
 use anyhow::Context as _;
-use candlewick_app::configuration::{BaseLayer, LoadedConfig, Problems, RealMoney};
+use candlewick_app::configuration::{BaseLayer, LoadedConfig, Problems, RealMoneyRequest};
 use candlewick_app::inspection::find_problems;
-use candlewick_app::{AppError, usual_spelling};
+use candlewick_app::{AppError, normalize_spelling};
 use candlewick_history::{AssetType, expected_asset_type, is_currency_pair, known_market};
 use candlewick_sdk::{CloseType, Interval, Payout, Symbol, suggest};
 use clap::Args;
@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
     let (mut from, mut to) = (std::io::stdin().lock(), anstream::stderr());
     let mut dialogue =
         Dialogue::new(asks.then_some((&mut from as &mut dyn BufRead, &mut to as &mut dyn Write)));
-    let answers = Answers::ask(arguments, &mut dialogue, context)?;
+    let answers = Answers::from_dialogue(arguments, &mut dialogue, context)?;
     let stake = StakeAnswer::parse(&answers.stake).map_err(Failure::configuration)?;
     let payout = parse_payout_answer(&answers.payout).map_err(Failure::configuration)?;
     let Answers { symbol, interval, strategy, expiry, rules, .. } = &answers;
@@ -113,7 +113,7 @@ fn check_parsable<T: FromStr<Err: Display>>(text: &str) -> Result<(), String> {
 }
 
 fn normalize_symbol(typed: &str) -> Result<String, Failure> {
-    let usual = usual_spelling(typed);
+    let usual = normalize_spelling(typed);
     if usual != typed {
         print(&format!("Using the symbol {usual}, the usual spelling on venues."))?;
     }
@@ -171,7 +171,7 @@ impl RuleChoice {
 }
 
 impl Answers {
-    fn ask(
+    fn from_dialogue(
         arguments: &InitArguments,
         dialogue: &mut Dialogue<'_>,
         context: &Context<'_>,
@@ -195,7 +195,7 @@ impl Answers {
         let given = arguments.strategy.clone().or_else(rules_strategy);
         let text = format!("Strategy ({})", names.join(", "));
         let strategy = dialogue.prompt(question("strategy", &text, usual), given.as_ref(), known)?;
-        let rules = Self::ask_rules(arguments, &strategy, dialogue)?;
+        let rules = Self::prompt_for_rules(arguments, &strategy, dialogue)?;
         let of_rule = rules.expiry();
         let usual = of_rule.as_deref().unwrap_or("01:00");
         let text = match &of_rule {
@@ -217,7 +217,7 @@ impl Answers {
         Ok(Self { symbol, interval, strategy, rules, expiry, stake, payout })
     }
 
-    fn ask_rules(
+    fn prompt_for_rules(
         arguments: &InitArguments,
         strategy: &str,
         dialogue: &mut Dialogue<'_>,
@@ -309,7 +309,7 @@ fn validate(text: &str, (file, rules): (&Path, &RuleChoice), context: &Context<'
     }
     let loaded = LoadedConfig::read(std::slice::from_ref(&draft), BaseLayer::Sandbox, Vec::new());
     let checked = loaded.and_then(|loaded| {
-        Ok(Problems::check(find_problems(&loaded, RealMoney::NotRequested, context.registry))?)
+        Ok(Problems::check(find_problems(&loaded, RealMoneyRequest::NotRequested, context.registry))?)
     });
     checked.map_err(|error| match error {
         // Errors name the target file instead of the draft, because the draft is deleted.

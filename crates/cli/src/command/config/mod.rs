@@ -7,7 +7,9 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_coloured, print_json, print_verbatim};
 use anstyle::AnsiColor;
-use candlewick_app::configuration::{self, BaseLayer, LoadedConfig, Problems, RealMoney, check_secrets};
+use candlewick_app::configuration::{
+    self, BaseLayer, LoadedConfig, Problems, RealMoneyRequest, check_secrets,
+};
 use candlewick_app::inspection::{
     describe_ladders, describe_ruin_risk, estimate_request_demand, find_problems,
 };
@@ -44,7 +46,7 @@ pub(super) fn run(command: &ConfigCommand, context: &Context<'_>) -> Result<Endi
         ConfigCommand::Init(arguments) => init::run(arguments, context)?,
         ConfigCommand::Show => show(context)?,
         ConfigCommand::Check { files, real } => {
-            let real = if *real { RealMoney::Requested } else { RealMoney::NotRequested };
+            let real = if *real { RealMoneyRequest::Requested } else { RealMoneyRequest::NotRequested };
             let hint = "fix the problems above and run the check again";
             let files: Vec<PathBuf> = context.global.config.iter().chain(files).cloned().collect();
             check(&files, real, context).map_err(|failure| failure.or_hint(hint))?;
@@ -63,7 +65,7 @@ fn show(context: &Context<'_>) -> Result<(), Failure> {
     }
 }
 
-fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<(), Failure> {
+fn check(files: &[PathBuf], real: RealMoneyRequest, context: &Context<'_>) -> Result<(), Failure> {
     let loaded = LoadedConfig::read(files, BaseLayer::Sandbox, Vec::new())?;
     let mut problems = find_problems(&loaded, real, context.registry);
     problems.extend(check_secrets(&loaded));

@@ -141,7 +141,12 @@ impl RepairArguments {
             ExtraRepair::Conflict(choice) => Some(*choice),
             ExtraRepair::Kind(_) => None,
         });
-        self.fix.then(|| RepairOptions { also: kinds.collect(), conflicts, out: self.out.clone(), existing })
+        self.fix.then(|| RepairOptions {
+            extra_kinds: kinds.collect(),
+            conflicts,
+            out: self.out.clone(),
+            existing,
+        })
     }
 }
 

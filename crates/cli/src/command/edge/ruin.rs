@@ -12,7 +12,7 @@ use candlewick_report::edge::{RuinFigures, RuinSummary, RuinTerms};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Money, Payout};
 use candlewick_statistics::{
-    MAX_MONEY, RuinQuestion, StakePlan, WalletLimits, WinRate, break_even, wilson_interval,
+    MAX_MONEY, RuinParameters, StakePlan, WalletLimits, WinRate, break_even, wilson_interval,
 };
 use clap::Args;
 
@@ -156,7 +156,7 @@ impl RuinInputs {
         let mut stakes = match plan {
             Some(plan) => {
                 let payout_fraction = self.payout.to_fraction();
-                let question = RuinQuestion {
+                let question = RuinParameters {
                     balance: u64::try_from(self.balance.minor()).unwrap_or(0),
                     minimum_stake,
                     win_probability: break_even(payout_fraction)?,

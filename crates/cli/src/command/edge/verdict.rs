@@ -108,7 +108,7 @@ fn judge_journal(journal: &JournalArguments, context: &Context<'_>) -> Result<Jo
         return Ok(JournalVerdict { samples, plan, trades });
     }
     let every: Vec<JudgedTrade> = own().map(|(row, _)| JudgedTrade::from_row(row)).collect();
-    let judge = build_judge(&every, EdgeTest::new(plan).with_weight(session.weight_of_all_bots()));
+    let judge = build_judge(&every, EdgeTest::new(plan).with_weight(session.joint_verdict_weight()));
     samples.insert(0, Sample::from_trades(None, &every, &judge, &caveats)?);
     Ok(JournalVerdict { samples, plan, trades })
 }

@@ -1,6 +1,6 @@
 //! `strategy check`: runs every check on a strategy.
 
-use super::{find_strategy, this_program};
+use super::{child_program, find_strategy};
 use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::output::show_as;
@@ -81,19 +81,20 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     let mut progress = Progress::new(format!("Checking {}", entry.name), context.global);
     let seed = arguments.seed.unwrap_or_else(|| RandomState::new().hash_one(0_u8));
     let limit = Duration::from_secs(arguments.timeout);
-    let means = ValidationOptions { seed, unseen_candles: arguments.unseen, program: this_program()?, limit };
+    let means =
+        ValidationOptions { seed, unseen_candles: arguments.unseen, program: child_program()?, limit };
     let mut watch = |begun| progress.update(begun, validation::CHECK_COUNT);
     let examined = validation::examine(&subject, market, &means, &mut watch);
     let examined =
         examined.map_err(|error| to_check_failure(error, &subject, MIN_LENGTH_HINT, context.registry))?;
     drop(progress);
-    show_as(&examined.to_json(&subject), || examined.text(&subject), context.global)?;
+    show_as(&examined.to_json(&subject), || examined.render(&subject), context.global)?;
     ensure_passed(&examined)
 }
 
 pub(super) fn answer_decision_request(context: &Context<'_>) -> Result<(), Failure> {
     let answered =
-        validation::answer_request(context.registry, &this_program()?, &mut std::io::stdin().lock());
+        validation::answer_request(context.registry, &child_program()?, &mut std::io::stdin().lock());
     answered.map_err(|error| Failure::new(FailureKind::Check, error))
 }
 

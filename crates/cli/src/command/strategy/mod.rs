@@ -9,7 +9,7 @@ use crate::host::host;
 use crate::output::{print, print_json, table};
 use candlewick_app::bots::suggest_strategy;
 use candlewick_app::configuration::FileKind;
-use candlewick_app::validation::ThisProgram;
+use candlewick_app::validation::ChildProgram;
 use candlewick_sdk::parameters::Parameter;
 use candlewick_sdk::{Registry, StrategyEntry};
 use clap::Subcommand;
@@ -52,13 +52,13 @@ pub(super) fn run(command: &StrategyCommand, context: &Context<'_>) -> Result<En
     Ok(Ending::Done)
 }
 
-pub(crate) fn this_program() -> Result<ThisProgram, Failure> {
-    if let Some(itself) = host().and_then(|host| host.this_program()) {
+pub(crate) fn child_program() -> Result<ChildProgram, Failure> {
+    if let Some(itself) = host().and_then(|host| host.child_program()) {
         return Ok(itself);
     }
     let program = std::env::current_exe()
         .map_err(|error| Failure::failed_check(format!("cannot locate this program: {error}")))?;
-    Ok(ThisProgram { program, arguments: vec!["strategy".into(), "decide".into()] })
+    Ok(ChildProgram { program, arguments: vec!["strategy".into(), "decide".into()] })
 }
 
 fn list(context: &Context<'_>) -> Result<(), Failure> {
@@ -85,7 +85,13 @@ fn show(entry: &StrategyEntry, context: &Context<'_>) -> Result<(), Failure> {
     let mut lines = table(["parameter", "type", "default", "range", "about"]);
     for parameter in &entry.parameters {
         let Parameter { name, about, default, kind, .. } = parameter;
-        lines.add_row([name.clone(), kind.clone(), default.to_string(), range(parameter), about.clone()]);
+        lines.add_row([
+            name.clone(),
+            kind.clone(),
+            default.to_string(),
+            format_range(parameter),
+            about.clone(),
+        ]);
     }
     print(&format!("{head}\n\n{}\n\n{}", lines.render(), example_toml(entry)))
 }
@@ -114,7 +120,7 @@ fn find_strategy<'a>(name: &str, registry: &'a Registry) -> Result<&'a StrategyE
     })
 }
 
-fn range(parameter: &Parameter) -> String {
+fn format_range(parameter: &Parameter) -> String {
     match (parameter.minimum, parameter.maximum) {
         (Some(low), Some(high)) => format!("{low} to {high}"),
         (Some(low), None) => format!("{low} or more"),

@@ -146,7 +146,7 @@ impl Written {
     async fn keep(&mut self) {
         self.journal.make_durable().await.unwrap();
         while self.journal.is_snapshot_due() {
-            self.journal.write_background_piece().await;
+            self.journal.write_background_chunk().await;
         }
     }
 }
@@ -212,7 +212,7 @@ async fn model_from_snapshot_equals_model_from_all_lines() {
     let mut all = whole(&written).await;
     assert!(recent.fold.lines_read() < EVERY * 2, "{} of {}", recent.fold.lines_read(), all.seq());
     assert!(all.session().ledger().equity() != Money::from_minor(1_000_000) && all.is_halted);
-    assert!(all.trades.unfinished().count() > 0 && all.trades.trade_count > 30);
+    assert!(all.trades.unfinished_trades().count() > 0 && all.trades.trade_count > 30);
     assert_eq!(shown(&mut model), shown(&mut all));
 
     written.event(EventKind::Control { control: Control::Resume });
@@ -276,7 +276,10 @@ async fn reads_evicted_trades_from_the_journal() {
     assert_eq!((all.lines().len(), model.trades.trade_count), (2_606, 2_606));
     let kept = model.trades.book.rows().len();
     assert!((1_001..2_000).contains(&kept), "{kept} rows");
-    assert_eq!(model.trades.unfinished().map(|row| row.approved.intent().number()).collect::<Vec<_>>(), [11]);
+    assert_eq!(
+        model.trades.unfinished_trades().map(|row| row.approved.intent().number()).collect::<Vec<_>>(),
+        [11]
+    );
 
     let verdicts: Vec<Option<VerdictLine>> =
         (contents.session.bot_names().iter().zip(contents.session.verdicts()))
@@ -312,7 +315,7 @@ async fn reads_evicted_trades_from_the_journal() {
                 let rest = (most - page.trades.len(), bot);
                 let read = TradePage::read(&mut reader, earlier, rest).await.unwrap();
                 page.trades.extend(read.trades);
-                before = read.next_before;
+                before = read.next_cursor;
             }
             assert!(page.trades.len() <= most && before < Some(asked));
             told.extend(page.trades.into_iter().map(|trade| json!(trade)));

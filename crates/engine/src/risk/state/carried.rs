@@ -35,7 +35,7 @@ impl RiskState {
         if !keeps_probes {
             carried.symbols.iter_mut().for_each(|symbol| symbol.probe = None);
         }
-        if !limits.session.is_on {
+        if !limits.session.is_enabled {
             carried.session = SessionTally::default();
             carried.bots.iter_mut().for_each(|bot| bot.session_profit = Money::ZERO);
         }
@@ -79,13 +79,13 @@ fn is_subsequence(pauses: &[PauseSettings], all: &[PauseSettings]) -> bool {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PayoutNeedChange {
+pub(crate) struct PayoutRequirementChange {
     pub(crate) is_unchanged: bool,
     pub(crate) was_ever_needed: bool,
     pub(crate) is_needed_now: bool,
 }
 
-impl PayoutNeedChange {
+impl PayoutRequirementChange {
     pub(crate) fn compare(before: &Limits, after: &Limits, symbols: &[(SymbolId, SymbolId)]) -> Self {
         let payout_max_age = |of: &Limits, symbol| of.needs_payout(symbol).then_some(of.payout_max_age);
         let rules: Vec<(Option<Millis>, Option<Millis>)> = symbols

@@ -87,7 +87,7 @@ pub(super) fn decode(bytes: &[u8], settings: &TableSettings, only: &[String]) ->
         if let Ok(Some(_)) = read {
             let prices = columns.prices.map(|column| cell(&record, column));
             decoded.decimals =
-                decoded.decimals.and(DecimalCount::from_prices(prices, numbers.decimal_mark()));
+                decoded.decimals.merge(DecimalCount::from_prices(prices, numbers.decimal_mark()));
         }
         decoded.push(line, read, || record.iter().collect::<Vec<_>>().join(",")).map_err(Problem::File)?;
         previous = Some(record);

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 const MIN_VARIANTS_FOR_WARNING: u64 = 10;
 const ALPHA: f64 = 0.05;
 
-pub(super) fn many_variants(variants: &VariantCount) -> Option<Finding> {
+pub(super) fn check_variant_count(variants: &VariantCount) -> Option<Finding> {
     let VariantCount { count, under_way, p_value, p_value_bonferroni, other_ledgers, .. } = variants;
     if *count < 2 {
         return None;
@@ -35,30 +35,30 @@ pub(super) fn many_variants(variants: &VariantCount) -> Option<Finding> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum VariantsUnknown {
+pub enum UnknownVariants {
     NotCounted,
     NewLedger,
     Lost(String),
 }
 
-pub(super) fn report_uncounted(unknown: &VariantsUnknown) -> Finding {
+pub(super) fn report_unknown_variants(unknown: &UnknownVariants) -> Finding {
     let kind = FindingKind::VariantsUnknown;
     match unknown {
-        VariantsUnknown::NotCounted => kind.warning(
+        UnknownVariants::NotCounted => kind.warning(
             "No ledger is set in [variants], so variants are not counted and p-values are not corrected.",
         ),
-        VariantsUnknown::NewLedger => kind.to_finding(
+        UnknownVariants::NewLedger => kind.to_finding(
             Severity::Info,
             "The variant ledger starts with this run. Earlier variants and variants in other ledgers are unknown.",
         ),
-        VariantsUnknown::Lost(what) => kind.serious(format!(
+        UnknownVariants::Lost(what) => kind.serious(format!(
             "The number of variants is unknown: {what}. The p-value cannot be corrected. Restore the ledger from a \
              backup, or test on later candles."
         )),
     }
 }
 
-pub(super) fn in_sample_only(variants: &VariantCount) -> Option<Finding> {
+pub(super) fn check_in_sample_only(variants: &VariantCount) -> Option<Finding> {
     let is_seen = variants.count > 1 && variants.unseen_share == Some(0.0);
     is_seen.then(|| {
         FindingKind::InSampleOnly.warning(
@@ -71,7 +71,7 @@ const MIN_NUMERIC_PARAMETERS: usize = 12;
 /// Minimum trades per numeric parameter. Harrell recommends 10 to 20 (*Regression Modeling Strategies*, 2015, 4.4).
 const MIN_TRADES_PER_PARAMETER: usize = 20;
 
-pub(super) fn many_parameters(
+pub(super) fn check_parameter_counts(
     numbers: &[usize],
     settled: &[&IntentRow],
     bots: &[BotSettings],
@@ -110,7 +110,7 @@ mod tests {
             let other_ledgers = vec!["b.jsonl".into()];
             let none = VariantCount::default();
             let variants = VariantCount { count, p_value, p_value_bonferroni, other_ledgers, ..none };
-            let found = many_variants(&variants);
+            let found = check_variant_count(&variants);
             assert_eq!(found.as_ref().map(|finding| finding.severity), expected, "{count} {p_value:?}");
             assert!(found.is_none_or(|finding| finding.text.contains("b.jsonl")), "{count}");
         }
@@ -118,9 +118,9 @@ mod tests {
 
     #[test]
     fn lost_ledger_is_serious_and_new_one_is_info() {
-        let lost = VariantsUnknown::Lost("the file is empty".to_owned());
-        let all = [lost, VariantsUnknown::NotCounted, VariantsUnknown::NewLedger];
-        let found = all.map(|unknown| report_uncounted(&unknown).severity);
+        let lost = UnknownVariants::Lost("the file is empty".to_owned());
+        let all = [lost, UnknownVariants::NotCounted, UnknownVariants::NewLedger];
+        let found = all.map(|unknown| report_unknown_variants(&unknown).severity);
         assert_eq!(found, [Severity::Serious, Severity::Warning, Severity::Info]);
     }
 
@@ -130,7 +130,7 @@ mod tests {
             [(2, Some(0.0), true), (2, Some(0.4), false), (1, Some(0.0), false), (2, None, false)]
         {
             let variants = VariantCount { count, unseen_share, ..VariantCount::default() };
-            assert_eq!(in_sample_only(&variants).is_some(), expected, "{count} {unseen_share:?}");
+            assert_eq!(check_in_sample_only(&variants).is_some(), expected, "{count} {unseen_share:?}");
         }
     }
 

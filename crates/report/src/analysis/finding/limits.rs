@@ -1,7 +1,7 @@
 //! Findings about risk limits that determined the result more than the strategy did.
 
 use super::{Finding, FindingKind, Severity};
-use crate::figure::minute;
+use crate::figure::format_minute;
 use candlewick_backtest::Summary;
 use candlewick_engine::Rule;
 use candlewick_records::count_text;
@@ -13,7 +13,7 @@ const MIN_UNTRADED_SHARE: f64 = 0.02;
 /// Minimum untraded share of the run's time for a serious finding. The limit then determines the result.
 const SERIOUS_UNTRADED_SHARE: f64 = 0.5;
 
-pub(super) fn halted_early(
+pub(super) fn check_early_halt(
     refused_since: &BTreeMap<&'static str, u64>,
     candles: Option<u64>,
     (last_decision, span): (Option<Millis>, &Range<Millis>),
@@ -39,7 +39,7 @@ pub(super) fn halted_early(
     let text = format!(
         "Trading stopped at {} UTC. After the last trade, {rule} rejected {}. The bots did not trade for \
          {untraded}. The figures cover only the time before the stop.",
-        minute(since),
+        format_minute(since),
         count_text(*signals, "signal", "signals"),
     );
     let severity = if share >= SERIOUS_UNTRADED_SHARE { Severity::Serious } else { Severity::Warning };
@@ -52,7 +52,7 @@ const MIN_RULE_SHARE: f64 = 0.50;
 /// Minimum number of signals. With fewer signals, the finding is reported only if no signal was accepted.
 const MIN_SIGNALS: u64 = 20;
 
-pub(super) fn refused_by_one_rule(summary: &Summary) -> Option<Finding> {
+pub(super) fn check_refusals_by_rule(summary: &Summary) -> Option<Finding> {
     let opened = summary.trades + summary.unsettled;
     let signals = opened + summary.refused.values().sum::<u64>();
     let (rule, most) = summary.refused.iter().max_by_key(|(_, count)| **count)?;
@@ -115,7 +115,7 @@ mod tests {
     fn finding(refused: &[(&'static str, u64)], last_hours: Option<i64>) -> Option<Finding> {
         let hour = |hours: i64| Millis::new(1_735_689_600_000) + Millis::HOUR * hours;
         let refused = refused.iter().copied().collect();
-        halted_early(&refused, Some(100), (last_hours.map(hour), &(hour(0)..hour(10))))
+        check_early_halt(&refused, Some(100), (last_hours.map(hour), &(hour(0)..hour(10))))
     }
 
     #[test]
@@ -161,7 +161,7 @@ mod tests {
             (0, &[], None),
         ] {
             let summary = Summary { trades, refused: refused.iter().copied().collect(), ..empty.clone() };
-            let found = refused_by_one_rule(&summary);
+            let found = check_refusals_by_rule(&summary);
             let severity = found.as_ref().map(|finding| finding.severity);
             assert_eq!(severity, expected.map(|(severity, _)| severity), "{trades} {refused:?}");
             let says = expected.map_or("", |(_, says)| says);

@@ -14,9 +14,9 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-pub use choice::VariantsUnknown;
-pub(crate) use trades::{DecidedTrades, StakedResult, too_good};
-pub(crate) use venue::unusual_payout;
+pub use choice::UnknownVariants;
+pub(crate) use trades::{DecidedTrades, StakingResult, check_implausible_results};
+pub(crate) use venue::check_payout_range;
 pub use venue::{Reversals, assumed_payout_percent};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -102,14 +102,14 @@ pub(super) struct Facts<'a> {
     pub(super) breakdowns: &'a [Breakdown],
     pub(super) sensitivity: Option<&'a Sensitivity>,
     pub(super) variants: Option<&'a VariantCount>,
-    pub(super) variants_unknown: Option<&'a VariantsUnknown>,
+    pub(super) unknown_variants: Option<&'a UnknownVariants>,
     pub(super) bots: &'a [BotSettings],
     pub(super) scale: MoneyScale,
     pub(super) settled: &'a [&'a IntentRow],
     pub(super) refusals_since_last_intent: BTreeMap<&'static str, u64>,
     /// Time of the last trade decision (`None` if there was no trade), and the time range of the run.
     pub(super) last_decision_and_span: (Option<Millis>, &'a Range<Millis>),
-    pub(super) background: RunContext,
+    pub(super) run_context: RunContext,
     pub(super) basis: VerdictBasis,
 }
 
@@ -159,12 +159,12 @@ impl Finding {
     }
 
     pub(super) fn find_all(facts: &Facts<'_>) -> Vec<Self> {
-        let Facts { summary, metrics, background, variants, .. } = facts;
+        let Facts { summary, metrics, run_context, variants, .. } = facts;
         let hours = facts.breakdowns.iter().find(|breakdown| breakdown.by == Dimension::Hour);
         let latencies = facts.sensitivity.map_or(&[][..], |all| all.curve(VenueSetting::LatencyMs));
         let no_price = summary.refused.get("NoPrice").copied().unwrap_or_default();
         let decided = summary.won + summary.lost;
-        let staked = StakedResult::from_rows(facts.settled, facts.scale);
+        let staked = StakingResult::from_rows(facts.settled, facts.scale);
         let bots: Vec<&BotSettings> = facts.bots.iter().collect();
         let traded = DecidedTrades {
             won: summary.won,
@@ -175,30 +175,34 @@ impl Finding {
         };
         let found = [
             staked.and_then(|staked| staked.finding(&bots)),
-            limits::refused_by_one_rule(summary),
-            limits::halted_early(
+            limits::check_refusals_by_rule(summary),
+            limits::check_early_halt(
                 &facts.refusals_since_last_intent,
-                background.untraded_candles,
+                run_context.untraded_candles,
                 facts.last_decision_and_span,
             ),
-            too_good(&traded),
-            trades::too_few_trades(metrics.win_rate.as_ref(), decided),
-            trades::few_clusters(facts.basis, decided),
+            check_implausible_results(&traded),
+            trades::check_trade_count(metrics.win_rate.as_ref(), decided),
+            trades::check_cluster_count(facts.basis, decided),
             trades::check_streaks(facts.settled, facts.bots),
-            hours.and_then(|hours| trades::one_hour_only(&hours.cells)),
+            hours.and_then(|hours| trades::check_hour_concentration(&hours.cells)),
             trades::latency_finding(latencies),
-            venue::check_assumed(background.assumed_payout_percent, background.paid_payout_percent),
-            unusual_payout(background.assumed_payout_percent),
-            variants.and_then(choice::many_variants),
-            facts.variants_unknown.map(choice::report_uncounted),
-            venue::gaps(background.missing_candles, summary.cancelled + no_price, summary.trades + no_price),
-            venue::bid_ask_bounce(&background.reversals),
-            choice::many_parameters(&background.rule_parameter_counts, facts.settled, facts.bots),
-            venue::check_staleness(&background.stale_longer_candles),
+            venue::check_assumed_payout(run_context.assumed_payout_percent, run_context.paid_payout_percent),
+            check_payout_range(run_context.assumed_payout_percent),
+            variants.and_then(choice::check_variant_count),
+            facts.unknown_variants.map(choice::report_unknown_variants),
+            venue::check_gaps(
+                run_context.missing_candles,
+                summary.cancelled + no_price,
+                summary.trades + no_price,
+            ),
+            venue::check_bid_ask_bounce(&run_context.reversals),
+            choice::check_parameter_counts(&run_context.rule_parameter_counts, facts.settled, facts.bots),
+            venue::check_staleness(&run_context.stale_longer_candles),
             venue::check_draws(summary.draw, summary.trades),
-            venue::check_tick_sizes(facts.settled, facts.bots, &background.candle_tick_sizes),
-            venue::data_revised(background.revised_candles),
-            variants.and_then(choice::in_sample_only),
+            venue::check_tick_sizes(facts.settled, facts.bots, &run_context.candle_tick_sizes),
+            venue::check_data_revisions(run_context.revised_candles),
+            variants.and_then(choice::check_in_sample_only),
         ];
         let mut found: Vec<Self> = found.into_iter().flatten().collect();
         found.sort_by_key(|finding| finding.severity);

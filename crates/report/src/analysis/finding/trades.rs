@@ -13,7 +13,7 @@ const SERIOUS_HALF_WIDTH: f64 = 0.10;
 /// Half-width of the confidence interval above which a finding is reported. About 380 trades give this half-width.
 const REPORTED_HALF_WIDTH: f64 = 0.05;
 
-pub(super) fn too_few_trades(rates: Option<&WinRates>, decided: u64) -> Option<Finding> {
+pub(super) fn check_trade_count(rates: Option<&WinRates>, decided: u64) -> Option<Finding> {
     let kind = FindingKind::TooFewTrades;
     let Some(uncertainty) = rates.map(WinRates::uncertainty) else {
         return Some(kind.serious("No trade was won or lost, so the result cannot be judged."));
@@ -51,7 +51,7 @@ pub(crate) struct DecidedTrades {
     pub(crate) disjoint_trades: u64,
 }
 
-pub(crate) fn too_good(trades: &DecidedTrades) -> Option<Finding> {
+pub(crate) fn check_implausible_results(trades: &DecidedTrades) -> Option<Finding> {
     let DecidedTrades { won, lost, longest_losing_streak, profit_factor, disjoint_trades: non_overlapping } =
         *trades;
     let decided = won + lost;
@@ -88,10 +88,10 @@ fn win_rate_lower_bound(rate: f64, groups: u64) -> Option<f64> {
 
 /// Minimum number of clusters (Cameron and Miller, *A Practitioner's Guide to Cluster-Robust Inference*: 20 to 50).
 const MIN_CLUSTERS: u64 = 30;
-/// Minimum number of trades if there is no verdict yet. With fewer trades, `too_few_trades` already reports a finding.
+/// Minimum number of trades if there is no verdict yet. With fewer trades, `check_trade_count` already reports a finding.
 const MIN_TRADES: u64 = 95;
 
-pub(super) fn few_clusters(basis: VerdictBasis, decided: u64) -> Option<Finding> {
+pub(super) fn check_cluster_count(basis: VerdictBasis, decided: u64) -> Option<Finding> {
     let VerdictBasis { disjoint_trades: non_overlapping, is_decided } = basis;
     let is_few = (is_decided || decided >= MIN_TRADES) && (1..MIN_CLUSTERS).contains(&non_overlapping);
     let what = if is_decided { "The verdict rests" } else { "These results rest" };
@@ -137,7 +137,7 @@ fn runs_test_finding<'a>(sequences: impl Iterator<Item = &'a [bool]>) -> Option<
 
 const MIN_HOURS: usize = 3;
 
-pub(super) fn one_hour_only(hours: &[Cell]) -> Option<Finding> {
+pub(super) fn check_hour_concentration(hours: &[Cell]) -> Option<Finding> {
     let total: f64 = hours.iter().map(|cell| cell.total_return).sum();
     let best = hours.iter().max_by(|one, two| one.total_return.total_cmp(&two.total_return))?;
     let rest = total - best.total_return;
@@ -173,7 +173,7 @@ pub(super) fn latency_finding(latencies: &[SensitivityPoint]) -> Option<Finding>
 const MIN_DECIDED: u64 = 30;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct StakedResult {
+pub(crate) struct StakingResult {
     pub(crate) decided: u64,
     pub(crate) return_per_unit: f64,
     pub(crate) profit: f64,
@@ -182,7 +182,7 @@ pub(crate) struct StakedResult {
     pub(crate) has_equal_stakes: bool,
 }
 
-impl StakedResult {
+impl StakingResult {
     pub(crate) fn from_rows(settled: &[&IntentRow], scale: MoneyScale) -> Option<Self> {
         let return_per_unit = Expectancy::new(settled, scale)?.return_per_unit;
         let is_decided = |row: &&&IntentRow| matches!(row.outcome, Some(Outcome::Won | Outcome::Lost));
@@ -252,10 +252,10 @@ mod tests {
                 above_break_even: None,
                 break_even_by_money: None,
             };
-            let found = too_few_trades(Some(&rates), 90).map(|finding| finding.severity);
+            let found = check_trade_count(Some(&rates), 90).map(|finding| finding.severity);
             assert_eq!(found, expected, "{half_width}");
         }
-        assert_eq!(too_few_trades(None, 0).map(|finding| finding.severity), Some(Severity::Serious));
+        assert_eq!(check_trade_count(None, 0).map(|finding| finding.severity), Some(Severity::Serious));
     }
 
     fn found_too_good(won: u64, lost: u64, streak: u64, non_overlapping: u64) -> Option<String> {
@@ -268,7 +268,7 @@ mod tests {
             profit_factor,
             disjoint_trades: non_overlapping,
         };
-        too_good(&trades).map(|finding| finding.text)
+        check_implausible_results(&trades).map(|finding| finding.text)
     }
 
     #[test]
@@ -323,7 +323,8 @@ mod tests {
             (30, false, 400, false),
             (0, true, 0, false),
         ] {
-            let found = few_clusters(VerdictBasis { disjoint_trades: non_overlapping, is_decided }, decided);
+            let found =
+                check_cluster_count(VerdictBasis { disjoint_trades: non_overlapping, is_decided }, decided);
             assert_eq!(found.is_some(), expected, "{non_overlapping} {is_decided} {decided}");
         }
     }
@@ -359,7 +360,7 @@ mod tests {
                 pnl: 0.0,
             };
             let hours: Vec<Cell> = returns.iter().map(cell).collect();
-            assert_eq!(one_hour_only(&hours).is_some(), expected, "{returns:?}");
+            assert_eq!(check_hour_concentration(&hours).is_some(), expected, "{returns:?}");
         }
     }
 
@@ -398,7 +399,7 @@ mod tests {
             (0.000_01, 300, -0.02, true, None),
             (-0.000_01, 300, 0.02, true, None),
         ] {
-            let result = StakedResult { decided, return_per_unit, profit, decimals: 2, has_equal_stakes };
+            let result = StakingResult { decided, return_per_unit, profit, decimals: 2, has_equal_stakes };
             let found = result.finding(&[]);
             let kind = found.as_ref().map(|finding| finding.kind);
             assert_eq!(kind, expected, "{return_per_unit} of {decided}, {profit}");

@@ -1,7 +1,7 @@
 //! Findings about the data and the venue: payouts, gaps, prices and draws.
 
 use super::{Finding, FindingKind, Severity, StaleLongerCandle};
-use crate::figure::span;
+use crate::figure::format_span;
 use candlewick_engine::{BotSettings, IntentRow, TradeBook};
 use candlewick_records::count_text;
 use candlewick_sdk::{CandleSeries, Outcome, Payout, Symbol};
@@ -20,7 +20,10 @@ pub fn assumed_payout_percent(settings: &SimulationSettings, bots: &[BotSettings
     assumed.get(assumed.len() / 2).copied().unwrap_or(settings.payout_percent).to_percent()
 }
 
-pub(super) fn check_assumed(assumed_percent: Option<f64>, seen_percent: Option<f64>) -> Option<Finding> {
+pub(super) fn check_assumed_payout(
+    assumed_percent: Option<f64>,
+    seen_percent: Option<f64>,
+) -> Option<Finding> {
     let (assumed, seen) = (assumed_percent?, seen_percent?);
     let above = assumed - seen;
     let severity = if above > SERIOUS_PAYOUT_POINTS { Severity::Serious } else { Severity::Warning };
@@ -36,7 +39,7 @@ const MIN_PAYOUT_PERCENT: f64 = 20.0;
 /// Highest plausible payout in percent. Above 100 %, even a coin toss would be profitable.
 const MAX_PAYOUT_PERCENT: f64 = 100.0;
 
-pub(crate) fn unusual_payout(assumed_percent: Option<f64>) -> Option<Finding> {
+pub(crate) fn check_payout_range(assumed_percent: Option<f64>) -> Option<Finding> {
     let assumed = assumed_percent.filter(|one| !(MIN_PAYOUT_PERCENT..=MAX_PAYOUT_PERCENT).contains(one))?;
     let why = if assumed > MAX_PAYOUT_PERCENT {
         "a coin toss would be profitable, but venues pay only 60 to 92 %"
@@ -49,7 +52,7 @@ pub(crate) fn unusual_payout(assumed_percent: Option<f64>) -> Option<Finding> {
 const SERIOUS_GAP_SHARE: f64 = 0.01;
 
 /// Reports missing candles, and the number of trades without a price (`unpriced` out of `attempted` trades).
-pub(super) fn gaps(missing: u64, unpriced: u64, attempted: u64) -> Option<Finding> {
+pub(super) fn check_gaps(missing: u64, unpriced: u64, attempted: u64) -> Option<Finding> {
     if missing == 0 && unpriced == 0 {
         return None;
     }
@@ -115,7 +118,7 @@ impl Reversals {
     }
 }
 
-pub(super) fn bid_ask_bounce(reversals: &[Reversals]) -> Option<Finding> {
+pub(super) fn check_bid_ask_bounce(reversals: &[Reversals]) -> Option<Finding> {
     let clear = reversals.iter().filter(|one| one.is_significant());
     let most = clear.max_by(|one, other| one.share().total_cmp(&other.share()))?;
     Some(FindingKind::BidAskBounce.warning(format!(
@@ -127,7 +130,7 @@ pub(super) fn bid_ask_bounce(reversals: &[Reversals]) -> Option<Finding> {
     )))
 }
 
-pub(super) fn data_revised(revised: u64) -> Option<Finding> {
+pub(super) fn check_data_revisions(revised: u64) -> Option<Finding> {
     let text = format!(
         "{revised} values of these candles were revised later. The run uses the original values, as a live bot would. \
          Run `candlewick data check` to list the revisions."
@@ -182,7 +185,7 @@ pub(super) fn check_staleness(stale: &[StaleLongerCandle]) -> Option<Finding> {
             text,
             "On {:.1} % of its candles, {bot} used an outdated {interval} candle, up to {} after that candle's close. ",
             share(one) * 100.0,
-            span(staleness.max_age)
+            format_span(staleness.max_age)
         );
     }
     text.push_str(
@@ -225,7 +228,7 @@ mod tests {
             (Some(80.0), None, None),
             (None, Some(80.0), None),
         ] {
-            let found = check_assumed(assumed, seen).map(|finding| finding.severity);
+            let found = check_assumed_payout(assumed, seen).map(|finding| finding.severity);
             assert_eq!(found, expected, "{assumed:?} {seen:?}");
         }
     }
@@ -235,9 +238,9 @@ mod tests {
         for (assumed, expected) in
             [(0.8, true), (19.9, true), (20.0, false), (80.0, false), (100.0, false), (100.1, true)]
         {
-            assert_eq!(unusual_payout(Some(assumed)).is_some(), expected, "{assumed}");
+            assert_eq!(check_payout_range(Some(assumed)).is_some(), expected, "{assumed}");
         }
-        assert_eq!(unusual_payout(None), None);
+        assert_eq!(check_payout_range(None), None);
     }
 
     #[test]
@@ -250,10 +253,10 @@ mod tests {
             (0, 1, 1, Some(Severity::Serious)),
             (3, 0, 0, Some(Severity::Info)),
         ] {
-            let found = gaps(missing, unpriced, attempted).map(|finding| finding.severity);
+            let found = check_gaps(missing, unpriced, attempted).map(|finding| finding.severity);
             assert_eq!(found, expected, "{missing} {unpriced} {attempted}");
         }
-        let text = |missing| gaps(missing, 1, 703).unwrap().text;
+        let text = |missing| check_gaps(missing, 1, 703).unwrap().text;
         assert!(text(0).starts_with("1 of 703 trades (0.1 %)"), "{}", text(0));
         assert!(["1 candle", "1 of 703 trades"].iter().all(|part| text(1).contains(part)), "{}", text(1));
     }
@@ -290,7 +293,7 @@ mod tests {
     #[test]
     fn reports_bounce_of_a_spread_but_no_random_walk() {
         let count = |spread: f64| {
-            (0..400).filter(|seed| bid_ask_bounce(&[reversals(*seed, 3_000, spread)]).is_some()).count()
+            (0..400).filter(|seed| check_bid_ask_bounce(&[reversals(*seed, 3_000, spread)]).is_some()).count()
         };
         assert_eq!(count(0.0), 0);
         assert!(count(3.0) >= 396, "{}", count(3.0));

@@ -2,8 +2,8 @@
 
 mod ruler;
 
-use super::named_chances;
-use crate::markup::escaped;
+use super::format_statistics;
+use crate::markup::escape_html;
 use candlewick_search::sweep::{Objective, SelectionBias, Space, TrialEnd, TrialRow, rank_rows};
 use ruler::{ColourScale, Ruler};
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ pub fn write_sweep_page(
         counting.len()
     )?;
     for notice in notices {
-        write!(out, "<p>Note: {}.</p>", escaped(notice))?;
+        write!(out, "<p>Note: {}.</p>", escape_html(notice))?;
     }
     if let Some(luck) = luck {
         write_bias(luck, &mut out)?;
@@ -73,7 +73,7 @@ fn write_bias(luck: &SelectionBias, mut out: impl Write) -> io::Result<()> {
         luck.sets,
         luck.interpretation()
     )?;
-    for (name, found) in named_chances(luck) {
+    for (name, found) in format_statistics(luck) {
         write!(out, "<tr><td>{name}</td><td>{found}</td></tr>")?;
     }
     writeln!(
@@ -261,7 +261,12 @@ fn trial_label(row: &TrialRow, space: &Space, score: f64) -> String {
         .iter()
         .zip(row.candidate.iter())
         .map(|(axis, setting)| format!("{} {setting}", axis.name()));
-    escaped(&format!("trial {}: {}; {}", row.trial, set.collect::<Vec<_>>().join(", "), format_short(score)))
+    escape_html(&format!(
+        "trial {}: {}; {}",
+        row.trial,
+        set.collect::<Vec<_>>().join(", "),
+        format_short(score)
+    ))
 }
 
 #[cfg(test)]

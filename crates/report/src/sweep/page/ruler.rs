@@ -1,7 +1,7 @@
 //! Scales that map parameter values to positions, and scores to colors.
 
 use super::format_short;
-use crate::markup::escaped;
+use crate::markup::escape_html;
 use candlewick_search::sweep::{Axis, Objective, Setting};
 use std::io::{self, Write};
 
@@ -26,7 +26,7 @@ pub(super) struct ColourScale {
 
 impl Ruler {
     pub(super) fn from_axis<'a>(axis: &Axis, occurring: impl Iterator<Item = &'a Setting>) -> Self {
-        let name = escaped(axis.name());
+        let name = escape_html(axis.name());
         if let Some(list) =
             axis.listed_values().filter(|list| list.len() <= MAX_POSITIONS || !axis.is_numeric())
         {
@@ -127,7 +127,7 @@ impl ColourScale {
 fn label(setting: &Setting) -> String {
     match setting {
         Setting::Real(number) => format_short(*number),
-        other => escaped(&other.to_string()),
+        other => escape_html(&other.to_string()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! An unconfirmed difference between wallet and ledger, and its possible explanations.
 
-use super::{InFlightMoney, MAX_LAG, Reading, WalletAudit, magnitude};
+use super::{InFlightMoney, MAX_LAG, WalletAudit, WalletReading, magnitude};
 use crate::resolver::{choice_sums, subset_sums};
 use candlewick_sdk::{Millis, Money};
 
@@ -13,12 +13,12 @@ pub(super) struct Suspicion {
     pub(super) upper_bound: Money,
     /// Possible amounts of the difference that fit all readings. Empty if there are too many such amounts.
     candidates: Vec<Money>,
-    pub(super) first: Millis,
-    pub(super) last: Millis,
+    pub(super) first_reading_at: Millis,
+    pub(super) last_reading_at: Millis,
     pub(super) caused_at: Option<Millis>,
     pub(super) is_from_wallet: bool,
     /// Whether the difference at one or more readings was too large to come from our own trades.
-    pub(super) is_from_outside: bool,
+    pub(super) exceeds_own_trades: bool,
 }
 
 impl Suspicion {
@@ -34,7 +34,7 @@ impl WalletAudit {
     pub(super) fn suspect_difference(
         &self,
         (difference, possible): (Money, &Explanations),
-        reading: &Reading<'_>,
+        reading: &WalletReading<'_>,
     ) -> Suspicion {
         let (raw, sent) = (possible.raw, reading.sent);
         let settled_lag = sent - self.lag(reading.lag);
@@ -49,22 +49,22 @@ impl WalletAudit {
         // Intents in doubt and returns that are not booked yet may explain any amount.
         let is_from_outside = reading.in_flight.is_known()
             && magnitude(difference - self.confirmed) > self.unseen_change(reading);
-        let is_reckonable = reading.in_flight.unknown == Money::ZERO;
+        let is_reckonable = reading.in_flight.max_unknown_returns == Money::ZERO;
         let new = Suspicion {
             raws: vec![(raw, is_reckonable)],
             difference,
             upper_bound: (possible.raw - possible.least).min(self.confirmed),
             candidates: possible.differences(),
-            first: sent,
-            last: sent,
+            first_reading_at: sent,
+            last_reading_at: sent,
             caused_at,
             is_from_wallet: self.last_free.1,
-            is_from_outside,
+            exceeds_own_trades: is_from_outside,
         };
         let Some(known) = self.suspect.clone() else { return new };
         let is_same_way = (difference < self.confirmed) == (known.difference < self.confirmed);
-        let may_have_grown =
-            self.change_since(known.last - self.lag(reading.lag)) + reading.in_flight.largest_amount();
+        let may_have_grown = self.change_since(known.last_reading_at - self.lag(reading.lag))
+            + reading.in_flight.largest_amount();
         let is_grown = is_same_way && magnitude(difference - known.difference) <= may_have_grown;
         let last = known.raws.last().copied();
         let is_stable = last.is_some_and(|(last, _)| last == raw);
@@ -79,11 +79,20 @@ impl WalletAudit {
         } else if candidates.is_empty() {
             candidates = new.candidates;
         }
-        let is_from_outside = known.is_from_outside || is_from_outside;
-        let Suspicion { mut raws, first, caused_at, is_from_wallet, upper_bound, .. } = known;
+        let is_from_outside = known.exceeds_own_trades || is_from_outside;
+        let Suspicion { mut raws, first_reading_at, caused_at, is_from_wallet, upper_bound, .. } = known;
         let upper_bound = upper_bound.min(new.upper_bound);
         raws.push((raw, is_reckonable));
-        Suspicion { raws, upper_bound, candidates, first, caused_at, is_from_wallet, is_from_outside, ..new }
+        Suspicion {
+            raws,
+            upper_bound,
+            candidates,
+            first_reading_at,
+            caused_at,
+            is_from_wallet,
+            exceeds_own_trades: is_from_outside,
+            ..new
+        }
     }
 }
 
@@ -106,9 +115,9 @@ impl Explanations {
         };
         Self {
             raw,
-            sums: if under_way.unknown == Money::ZERO { choice_sums(choices()) } else { None },
+            sums: if under_way.max_unknown_returns == Money::ZERO { choice_sums(choices()) } else { None },
             least: bound(Money::min),
-            greatest: bound(Money::max) + under_way.unknown,
+            greatest: bound(Money::max) + under_way.max_unknown_returns,
         }
     }
 

@@ -18,15 +18,15 @@ struct Bench {
 }
 
 const NOTHING: InFlightMoney =
-    InFlightMoney { amounts: Vec::new(), unknown: Money::ZERO, is_settling: false };
-const READ: Reading<'static> = Reading {
+    InFlightMoney { amounts: Vec::new(), max_unknown_returns: Money::ZERO, is_settling: false };
+const READ: WalletReading<'static> = WalletReading {
     wallet: Money::ZERO,
     bonus: None,
     free: Money::ZERO,
     in_flight: &NOTHING,
     sent: Millis::ZERO,
     lag: LAG,
-    patience: Millis::from_seconds(300),
+    grace_period: Millis::from_seconds(300),
     is_last: false,
 };
 
@@ -47,7 +47,7 @@ impl Bench {
         let sent = Millis::from_seconds(second);
         let (under_way, is_last) = (&self.under_way, self.is_last);
         let (wallet, bonus) = (minor(wallet), self.bonus);
-        let reading = Reading { wallet, bonus, free, in_flight: under_way, sent, is_last, ..READ };
+        let reading = WalletReading { wallet, bonus, free, in_flight: under_way, sent, is_last, ..READ };
         let result = self.audit.check(&reading);
         match result {
             Confirmed { step, may_be_of_trades: true } => self.audit.confirm(step),
@@ -159,9 +159,9 @@ fn large_single_loss_is_a_withdrawal_despite_trading() {
 fn reading_during_an_order_does_not_clear_a_suspect() {
     let mut bench = Bench::begun(500_000);
     bench.check(&[(60, 520_000, differs(0))]);
-    bench.under_way.unknown = minor(25_000);
+    bench.under_way.max_unknown_returns = minor(25_000);
     bench.check(&[(65, 520_000, differs(0))]);
-    bench.under_way.unknown = Money::ZERO;
+    bench.under_way.max_unknown_returns = Money::ZERO;
     bench.check(&[(71, 520_000, from_outside(20_000))]);
 }
 
@@ -169,9 +169,9 @@ fn reading_during_an_order_does_not_clear_a_suspect() {
 fn readings_during_a_doubt_do_not_give_the_amount() {
     let mut bench = Bench::begun(100_000);
     bench.ledger(1, 98_000);
-    bench.under_way.unknown = minor(20_000);
+    bench.under_way.max_unknown_returns = minor(20_000);
     bench.check(&[(40, 88_000, differs(0)), (41, 88_000, differs(0)), (50, 106_500, differs(0))]);
-    bench.under_way.unknown = Money::ZERO;
+    bench.under_way.max_unknown_returns = Money::ZERO;
     bench.ledger(90, 90_000);
     bench.ledger(90, 108_500);
     bench.check(&[(91, 106_500, by_trades(-2_000))]);
@@ -262,7 +262,7 @@ fn returns_of_open_trades_are_no_surplus() {
         (311, 98_999, by_trades(-1)),
     ]);
     // A trade in doubt with a stake of 20.00 may have returned up to three times that stake.
-    bench.under_way.unknown = minor(6_000);
+    bench.under_way.max_unknown_returns = minor(6_000);
     bench.check(&[(360, 106_849, Agrees), (420, 106_850, differs(-1)), (480, 98_000, differs(-1))]);
 }
 
@@ -342,8 +342,8 @@ fn postpones_equal_stakes_separately() {
         audit.record_balance(minor(free), Millis::from_seconds(second));
     }
     let now = Millis::from_seconds(90);
-    audit.postpone(stake, now);
-    audit.postpone(stake, now);
+    audit.postpone_change(stake, now);
+    audit.postpone_change(stake, now);
     assert_eq!(audit.changes_since(Millis::from_seconds(80)).collect::<Vec<_>>(), [stake, stake]);
 }
 
@@ -361,7 +361,7 @@ fn returned_stake_may_hide_behind_lag() {
             audit.record_balance(minor(*free), Millis::from_seconds(second));
         }
         let (sent, lag) = (Millis::from_seconds(second), LAG + Millis::SECOND);
-        let reading = Reading { sent, lag, ..READ };
+        let reading = WalletReading { sent, lag, ..READ };
         assert_eq!(audit.may_hide_changes(&reading), expected, "{balances:?} at {second} s");
     }
 }

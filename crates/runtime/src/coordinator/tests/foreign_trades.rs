@@ -75,7 +75,7 @@ fn unexplained_money_starts_a_search() {
     assert_eq!(told, [expected]);
     let now = bench.now;
     let trouble = "another program may trade on this wallet: unknown trade 01JU on ETHUSDT with 5.00, found";
-    let troubles = |at: Millis| bench.coordinator.troubles(at).join("; ");
+    let troubles = |at: Millis| bench.coordinator.problems(at).join("; ");
     assert!(troubles(now).contains(trouble), "{}", troubles(now));
     assert!(!troubles(now + Millis::new(3_600_000)).contains("another program"), "not for ever");
     assert!(!looks_at(&mut bench, 105_000, 985), "not with each reading");
@@ -97,7 +97,7 @@ fn searches_once_per_difference() {
         if looks_at(&mut bench, second * 1_000, Decimal::new(minor, 2)) {
             looks.push(second);
             assert_eq!(list_as(&mut bench, is_whole, vec![ours.clone()]), [""; 0]);
-            assert!(!bench.coordinator.troubles(bench.now).join("; ").contains("another program"));
+            assert!(!bench.coordinator.problems(bench.now).join("; ").contains("another program"));
         }
     }
     // The steps are an incomplete list, a complete list with a booked deposit, a cent more, a shortage, the cent again.
@@ -140,7 +140,7 @@ fn reports_earlier_open_trades_of_this_token_and_account() {
     let over = TradeReport { close_time: Some(START - Millis::new(1)), ..foreign_trade(-90_000) };
     for (trade, is_told) in [
         (foreign_trade(-20_000), true),
-        (TradeReport { from_token: Some(false), ..foreign_trade(-20_000) }, false),
+        (TradeReport { is_opened_with_token: Some(false), ..foreign_trade(-20_000) }, false),
         (TradeReport { account: Some(Account::Real), ..foreign_trade(-20_000) }, false),
         (over, false),
     ] {

@@ -30,7 +30,7 @@ fn left_at_a_close() -> Bench {
 
 fn taken(bench: &Bench, number: u64) -> Input {
     let report = TradeReport { request_time: Some(bench.now), ..TradeReport::new("01JT") };
-    let reply = Reply::at(Box::new(report), bench.now);
+    let reply = Reply::without_latency(Box::new(report), bench.now);
     Input::Answer(Answer::Open(IntentId::new(number), OpenOutcome::Opened(reply)))
 }
 

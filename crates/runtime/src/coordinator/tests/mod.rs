@@ -102,7 +102,7 @@ fn no_answer() -> BrokerError {
 }
 
 fn open_answer(report: TradeReport, now: Millis) -> Answer {
-    Answer::Open(IntentId::new(1), OpenOutcome::Opened(Reply::at(Box::new(report), now)))
+    Answer::Open(IntentId::new(1), OpenOutcome::Opened(Reply::without_latency(Box::new(report), now)))
 }
 
 fn lost_open(intent: IntentId) -> Answer {
@@ -114,7 +114,7 @@ fn unsent_open() -> Answer {
 }
 
 fn record_answer(report: TradeReport, now: Millis) -> Answer {
-    Answer::Trade(IntentId::new(1), Ok(Box::new(Reply::at(report, now))))
+    Answer::Trade(IntentId::new(1), Ok(Box::new(Reply::without_latency(report, now))))
 }
 
 fn list_answer(trades: Vec<TradeReport>, now: Millis) -> Answer {
@@ -126,7 +126,10 @@ fn listing_answer(trades: Vec<TradeReport>, now: Millis, is_complete: bool) -> A
 }
 
 fn candles_answer(candles: Vec<Candle>, now: Millis) -> Answer {
-    Answer::Candles(SeriesId::FIRST, Ok(Reply::at(Candles { candles, ..Candles::default() }, now)))
+    Answer::Candles(
+        SeriesId::FIRST,
+        Ok(Reply::without_latency(Candles { candles, ..Candles::default() }, now)),
+    )
 }
 
 fn no_candles() -> Answer {
@@ -151,7 +154,7 @@ fn demo_balances(demo: impl Into<Decimal>) -> Balances {
 }
 
 fn balances_answer(demo: impl Into<Decimal>, now: Millis) -> Answer {
-    Answer::Balances(Ok(Reply::at(demo_balances(demo), now)))
+    Answer::Balances(Ok(Reply::without_latency(demo_balances(demo), now)))
 }
 
 struct Bench {
@@ -487,7 +490,7 @@ fn dated_close(bench: &mut Bench, minute: i64, ahead: i64) -> Vec<Command> {
     let now = bench.at(minute * 60_000).now;
     bench.step(Input::Time);
     let date = Some((now + Millis::new(ahead)).floor_to(Millis::SECOND));
-    let reply = Reply::at(Candles { candles: vec![candle(now)], ..Candles::default() }, now);
+    let reply = Reply::without_latency(Candles { candles: vec![candle(now)], ..Candles::default() }, now);
     bench.answer(Answer::Candles(SeriesId::FIRST, Ok(Reply { date, ..reply })))
 }
 
@@ -554,7 +557,7 @@ fn grid_prices(ticks: &[(i64, f64)], streams: StreamSupport) -> Vec<(i64, f64)> 
                 let answer = newest.map(|&(time, price)| {
                     let prices = Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
                     let record = PriceRecord { time: moment(time), prices, created_time: None };
-                    Reply::at(PriceAnswer::Record(record), bench.now)
+                    Reply::without_latency(PriceAnswer::Record(record), bench.now)
                 });
                 let none = BrokerError::NotFound { text: "no price yet".to_owned() };
                 commands.extend(bench.answer(Answer::Price(id, at, answer.ok_or(none))));

@@ -27,7 +27,7 @@ fn aged_bench(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> B
         let intent = bench.coordinator.session.session().next_intent();
         let (series, origin) = (SeriesId::FIRST, Origin::Live);
         bench.hand(decided, EventKind::Candle { series, candle: candle(decided), origin });
-        bench.coordinator.session.journal.take_waiting();
+        bench.coordinator.session.journal.take_waiting_trades();
         bench.coordinator.doubts.note_sent(intent, decided);
         let number = intent.number();
         if rejected.contains(&number) {
@@ -35,7 +35,7 @@ fn aged_bench(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> B
             continue;
         }
         bench.coordinator.doubts.claim(id(number).as_str());
-        let opened = bench.coordinator.to_opened(intent, &TradeReport::new(id(number).as_str()));
+        let opened = bench.coordinator.to_opened_trade(intent, &TradeReport::new(id(number).as_str()));
         bench.hand(decided, EventKind::Opened(opened));
         if !open.contains(&number) {
             let (outcome, profit) = (Outcome::Won, Money::from_minor(800));

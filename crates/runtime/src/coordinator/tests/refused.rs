@@ -63,7 +63,7 @@ fn trade_unlike_the_rejected_order_is_not_adopted() {
     for other in [
         at(OPENED + 20_000),
         at(OPENED - 20_000),
-        TradeReport { from_token: Some(false), ..running() },
+        TradeReport { is_opened_with_token: Some(false), ..running() },
         TradeReport { other_user: Some("u2".to_owned()), ..running() },
         with_symbol("ETHUSDT", running()),
         TradeReport { request_time: None, created_time: None, open_time: None, ..running() },

@@ -4,7 +4,7 @@ use super::reports::{
 };
 use super::*;
 use crate::coordinator::open_answer::RequestTime;
-use candlewick_broker::Reported;
+use candlewick_broker::ReportedValue;
 use candlewick_engine::IntentState;
 use candlewick_sdk::Direction;
 
@@ -27,7 +27,7 @@ pub(super) fn earlier(report: TradeReport, by: Millis) -> TradeReport {
 fn run(bench: &mut Bench, (opened, is_dated): (&TradeReport, bool), listed: &[TradeReport]) -> Seen {
     play(bench, OPENED, |ask, _, now| match ask {
         Asked::Open => {
-            let reply = Reply::at(Box::new(opened.clone()), now);
+            let reply = Reply::without_latency(Box::new(opened.clone()), now);
             let date = is_dated.then(|| now.floor_to(Millis::SECOND));
             Answer::Open(INTENT, OpenOutcome::Opened(Reply { date, ..reply }))
         }
@@ -124,9 +124,12 @@ fn other_terms_in_list_or_record_halt() {
     let changes: [(Change, &str); 5] = [
         (|report| report.account = Some(Account::Real), "REAL MONEY: 10.00 was staked on the real account"),
         (|report| report.other_user = Some("u2".to_owned()), "another user of the venue (u2)"),
-        (|report| report.direction = Some(Reported::Known(Direction::Sell)), "direction is SELL"),
+        (|report| report.direction = Some(ReportedValue::Known(Direction::Sell)), "direction is SELL"),
         (|report| report.amount = Some(60.into()), "differs: amount is 60"),
-        (|report| report.close_type = Some(Reported::Known("05:00".parse().unwrap())), "duration is 05:00"),
+        (
+            |report| report.close_type = Some(ReportedValue::Known("05:00".parse().unwrap())),
+            "duration is 05:00",
+        ),
     ];
     for (change, expected) in changes {
         for is_listed in [true, false] {

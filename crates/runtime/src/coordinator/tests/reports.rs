@@ -3,7 +3,7 @@
 use super::*;
 use crate::control::Resolution;
 use crate::{Notice, SecondTradeRule};
-use candlewick_broker::{Reported, TradeProgress};
+use candlewick_broker::{ReportedValue, TradeProgress};
 use candlewick_engine::IntentState;
 use candlewick_sdk::{Direction, Outcome, Payout};
 
@@ -123,7 +123,7 @@ pub(super) fn play(bench: &mut Bench, from: i64, answer: impl Fn(Asked, i64, Mil
 
 #[test]
 fn trade_as_ordered_is_booked_without_a_halt() {
-    for direction in [over().direction, Some(Reported::Unrecognised("CALL".to_owned()))] {
+    for direction in [over().direction, Some(ReportedValue::Unrecognised("CALL".to_owned()))] {
         let ended = TradeReport { direction, ..over() };
         let seen = trade(&running(), |_| ended.clone());
         assert_eq!((seen.state, seen.booked), (IntentState::Settled, Some((800, 125_000))), "{ended:?}");
@@ -145,7 +145,7 @@ fn trade_with_other_terms_halts_and_still_settles() {
     let changes: [(Change, &str); 4] = [
         (|report| report.amount = Some(Decimal::from(50)), "amount is 50, but 10 was ordered"),
         (|report| report.symbol = Some("ETHUSDT".to_owned()), "symbol is ETHUSDT, but BTCUSDT was ordered"),
-        (|report| report.direction = Some(Reported::Known(Direction::Sell)), "direction is SELL"),
+        (|report| report.direction = Some(ReportedValue::Known(Direction::Sell)), "direction is SELL"),
         (|report| report.account = Some(Account::Real), "REAL MONEY: 10.00 was staked on the real account"),
     ];
     for (change, expected) in changes {
@@ -215,7 +215,11 @@ fn record_of_another_trade_is_ignored_and_requested_again() {
     let changes: [(Change, &str, bool); 3] = [
         (|report| report.id = "01JU".to_owned(), "its id is 01JU", false),
         (|report| report.symbol = Some("ETHUSDT".to_owned()), "its symbol is ETHUSDT", true),
-        (|report| report.direction = Some(Reported::Known(Direction::Sell)), "its direction is SELL", true),
+        (
+            |report| report.direction = Some(ReportedValue::Known(Direction::Sell)),
+            "its direction is SELL",
+            true,
+        ),
     ];
     for (change, expected, is_halted) in changes {
         let record = |ms: i64| {
@@ -257,7 +261,7 @@ fn real_money_trade_of_a_lost_demo_order_halts() {
     assert!(bench.halted().is_some_and(|halted| halted.starts_with(part)), "{:?}", bench.halted());
     // A manual trade, a much earlier one, or one of another symbol belongs to the operator.
     for change in [
-        |report: &mut TradeReport| report.from_token = Some(false),
+        |report: &mut TradeReport| report.is_opened_with_token = Some(false),
         |report: &mut TradeReport| report.request_time = Some(START - Millis::HOUR),
         |report: &mut TradeReport| report.symbol = Some("ETHUSDT".to_owned()),
     ] as [Change; 3]
@@ -343,7 +347,7 @@ fn finished_second_trade_is_never_adopted() {
 
 /// Reads the list, and then the wallet, whose free balance is `free` in minor units.
 fn look_at(bench: &mut Bench, trades: Vec<TradeReport>, free: i64) -> Vec<Command> {
-    let balances = Reply::at(demo_balances(Decimal::new(free, 2)), bench.now);
+    let balances = Reply::without_latency(demo_balances(Decimal::new(free, 2)), bench.now);
     bench.look_with(list_answer(trades, bench.now), Answer::BalancesAfterTrades(Ok(balances)))
 }
 

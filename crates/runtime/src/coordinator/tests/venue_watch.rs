@@ -17,7 +17,7 @@ fn asked_user(bench: &mut Bench, ms: i64, restrictions: &[&str]) -> Input {
     assert!(bench.asks_at(ms, RequestId::User), "{ms}");
     let restrictions = restrictions.iter().map(ToString::to_string).collect();
     let identity = Identity { user: "u".to_owned(), restrictions };
-    Input::Answer(Answer::User(Ok(Reply::at(identity, bench.now))))
+    Input::Answer(Answer::User(Ok(Reply::without_latency(identity, bench.now))))
 }
 
 fn watched() -> Bench {
@@ -74,7 +74,7 @@ fn shows_a_silent_venue_and_a_missing_wallet() {
     let silent = seen(&mut bench, Input::Answer(Answer::User(Err(no_answer())))).1;
     assert_eq!(silent[0], "the venue does not answer");
     bench.at(10_000_000).step(Input::Time);
-    let answer = Answer::Balances(Ok(Reply::at(Balances::default(), bench.now)));
+    let answer = Answer::Balances(Ok(Reply::without_latency(Balances::default(), bench.now)));
     let troubles = seen(&mut bench, Input::Answer(answer)).1;
     assert_eq!(troubles[0], "the price API does not answer");
     let missing = "the venue shows no demo wallet: its balance is unknown";

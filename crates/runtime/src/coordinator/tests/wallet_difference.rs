@@ -11,7 +11,7 @@ fn begun() -> Bench {
 fn begun_with(balances: Balances) -> Bench {
     Bench::start(|parts| {
         parts.settings.wallet_every_s = 10;
-        parts.balances = Some(Reply::at(balances, START));
+        parts.balances = Some(Reply::without_latency(balances, START));
     })
 }
 
@@ -23,8 +23,8 @@ fn demo(minor: i64, id: &str) -> Balances {
 
 fn read(bench: &mut Bench, second: i64, balances: Balances) -> (Vec<EventKind>, Vec<String>) {
     bench.at(second * 1_000).step(Input::Time);
-    assert!(bench.coordinator.requests.has(RequestId::Balances), "after {second} s");
-    said(&bench.answer(Answer::Balances(Ok(Reply::at(balances, bench.now)))))
+    assert!(bench.coordinator.requests.contains(RequestId::Balances), "after {second} s");
+    said(&bench.answer(Answer::Balances(Ok(Reply::without_latency(balances, bench.now)))))
 }
 
 fn said(commands: &[Command]) -> (Vec<EventKind>, Vec<String>) {
@@ -111,7 +111,7 @@ fn journals_payments_of_bonus_wallets() {
     let mut bench = begun_with(with_bonus(100_000, 5_000));
     open(&mut bench, Payment::default());
     bench.at(70_000).step(Input::Time);
-    let read = Answer::Balances(Ok(Reply::at(with_bonus(99_400, 4_600), bench.now)));
+    let read = Answer::Balances(Ok(Reply::without_latency(with_bonus(99_400, 4_600), bench.now)));
     let entries = recorded_entries(&bench.answer(read));
     let noted = r#"{"bonus_wallets":{"holds":4600,"paid":400}}"#;
     assert!(entries.iter().any(|one| matches!(one, JournalEntry::Note(_, body) if body == noted)));
@@ -221,7 +221,7 @@ fn finish(
     let (mut seen, begun, mut is_finished) = (Vec::new(), second, false);
     while !is_finished {
         assert!(second < begun + 40, "the run does not end");
-        let reply = balances(second).map(|balances| Reply::at(balances, bench.now));
+        let reply = balances(second).map(|balances| Reply::without_latency(balances, bench.now));
         let commands = bench.answer(Answer::Balances(reply));
         seen.extend(said(&commands).0);
         is_finished = steps(&commands).contains(&"finish".to_owned());
@@ -253,7 +253,7 @@ fn missing_wallet_at_the_end_is_reported() {
         let mut bench = begun();
         let (_, texts) = read(&mut bench, 10, Balances::default());
         assert_eq!(texts, [MISSING]);
-        assert_eq!(bench.coordinator.troubles(bench.now), [MISSING]);
+        assert_eq!(bench.coordinator.problems(bench.now), [MISSING]);
         let shown = |second| if second < back_at { Balances::default() } else { demo(100_000, "w1") };
         let (second, _) = end(&mut bench, shown);
         assert!(second <= 12 + 16, "after {second} s");
@@ -288,7 +288,8 @@ fn reports_a_missing_or_negative_wallet_once() {
     ]) {
         assert!(bench.asks_at(place * 20_000, RequestId::Balances) || place == 0);
         let balances = Balances { demo: demo.map(Decimal::from), ..Balances::default() };
-        let mut said = alarms(&bench.answer(Answer::Balances(Ok(Reply::at(balances, bench.now)))));
+        let mut said =
+            alarms(&bench.answer(Answer::Balances(Ok(Reply::without_latency(balances, bench.now)))));
         // The second reading below zero also confirms the shortage, which halts the run.
         said.retain(|text| !text.starts_with("halted"));
         assert_eq!(said, Vec::from_iter(expected), "{demo:?}");

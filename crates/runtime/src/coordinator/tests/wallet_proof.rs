@@ -54,7 +54,7 @@ impl Venue {
             ReadRequest::Trades => list_answer(self.rows(ms), now),
             ReadRequest::BalancesAfterTrades => {
                 let demo = Decimal::new(self.wallet(ms), 2);
-                Answer::BalancesAfterTrades(Ok(Reply::at(demo_balances(demo), now)))
+                Answer::BalancesAfterTrades(Ok(Reply::without_latency(demo_balances(demo), now)))
             }
             other => panic!("unexpected request {other:?}"),
         }

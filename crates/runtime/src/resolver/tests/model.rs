@@ -64,7 +64,7 @@ impl Requested {
         doubt.stake = Money::from_minor(self.stake);
         doubt.sent = Millis::new(self.sent);
         doubt.ended = Millis::new(self.sent + self.takes);
-        doubt.expected_close_latest = doubt.latest_open() + Millis::MINUTE;
+        doubt.latest_expected_close = doubt.latest_open() + Millis::MINUTE;
         doubt
     }
 
@@ -74,8 +74,8 @@ impl Requested {
         let order = self.doubt(place).order;
         let report = TradeReport {
             amount: Some(Decimal::new(self.taken(), 2)),
-            direction: Some(candlewick_broker::Reported::Known(order.direction)),
-            from_token: Some(self.owner != Owner::Hand),
+            direction: Some(candlewick_broker::ReportedValue::Known(order.direction)),
+            is_opened_with_token: Some(self.owner != Owner::Hand),
             account: Some(if self.owner == Owner::RealMoney { Account::Real } else { Account::Demo }),
             ..testing::report(&name(place), at)
         };

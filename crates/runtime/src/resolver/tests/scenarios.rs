@@ -5,7 +5,7 @@ use crate::resolver::{
     ClaimedTrades, Doubt, EscalationReason, LagMeter, Resolution, ResolutionError, Resolver, ResolverContext,
     WalletView,
 };
-use candlewick_broker::{Account, Reported, TradeListing, TradeReport};
+use candlewick_broker::{Account, ReportedValue, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money};
 use std::collections::BTreeMap;
@@ -250,7 +250,8 @@ fn possibly_in_flight_trade_waits() {
 #[test]
 fn unclear_trade_is_neither_adopted_nor_ignored() {
     let mut scenario = Scenario::with_stake(&[doubt(1)]);
-    let unclear = TradeReport { direction: Some(Reported::Unrecognised("CALL".into())), ..trade("a", 101) };
+    let unclear =
+        TradeReport { direction: Some(ReportedValue::Unrecognised("CALL".into())), ..trade("a", 101) };
     scenario.silent(&[115, 125], std::slice::from_ref(&unclear));
     scenario.look(271, std::slice::from_ref(&unclear), &["1? unclear"]);
     scenario.look(281, &[trade("a", 101)], &["1 is a"]);
@@ -287,9 +288,9 @@ fn reports_foreign_trades_once() {
         other("foreign", |_| {}),
         other("claimed", |_| {}),
         other("recalled", |_| {}),
-        other("by-hand", |trade| trade.from_token = Some(false)),
+        other("by-hand", |trade| trade.is_opened_with_token = Some(false)),
         other("real", |trade| trade.account = Some(Account::Real)),
-        other("unknown", |trade| (trade.account, trade.from_token) = (None, None)),
+        other("unknown", |trade| (trade.account, trade.is_opened_with_token) = (None, None)),
         other("old", |trade| trade.request_time = Some(Millis::new(49_999))),
     ];
     scenario.look(115, &trades, &["whose is foreign?", "whose is unknown?"]);

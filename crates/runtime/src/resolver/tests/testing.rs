@@ -1,5 +1,5 @@
 use crate::resolver::Doubt;
-use candlewick_broker::{Account, Reported, TradeListing, TradeOrder, TradeReport};
+use candlewick_broker::{Account, ReportedValue, TradeListing, TradeOrder, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Direction, ExpirationType, Millis, Money};
@@ -11,7 +11,7 @@ pub(crate) fn doubt(number: u64) -> Doubt {
         stake: Money::from_minor(1_000),
         sent: Millis::from_seconds(100),
         ended: Millis::from_seconds(110),
-        expected_close_latest: Millis::from_seconds(201),
+        latest_expected_close: Millis::from_seconds(201),
     }
 }
 
@@ -31,15 +31,15 @@ pub(crate) fn report(id: &str, at: Millis) -> TradeReport {
     TradeReport {
         id: id.to_owned(),
         symbol: Some(order.symbol.to_string()),
-        direction: Some(Reported::Known(order.direction)),
-        expiration_type: Some(Reported::Known(ExpirationType::TimeFixed)),
-        close_type: Some(Reported::Known(order.close_type)),
+        direction: Some(ReportedValue::Known(order.direction)),
+        expiration_type: Some(ReportedValue::Known(ExpirationType::TimeFixed)),
+        close_type: Some(ReportedValue::Known(order.close_type)),
         amount: Some(order.amount),
         request_time: Some(at),
         created_time: Some(at),
         open_time: Some(at.floor_to(Millis::SECOND) + Millis::new(999)),
         account: Some(order.account),
-        from_token: Some(true),
+        is_opened_with_token: Some(true),
         ..TradeReport::default()
     }
 }

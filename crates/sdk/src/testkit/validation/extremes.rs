@@ -4,7 +4,7 @@ use super::super::allocator::Allocations;
 use super::super::candles::{
     at_interval, extreme, flat, gappy, random_walk, rescale, shift_times, with_ohlcv,
 };
-use super::look_ahead::describe_overread;
+use super::look_ahead::describe_read_beyond_candle;
 use super::subject::{
     Answer, Feed, RunError, RunMode, Subject, catch_panic, differences, first_difference, with_spare_capacity,
 };
@@ -47,7 +47,7 @@ pub(super) fn check_extremes(subject: &Subject, warmup: usize) -> CheckResult {
         let ahead = || -> Result<Option<String>, RunError> {
             let (apart, run) =
                 (subject.run_with_decoys(&candles, RunMode::FULL)?, subject.run(&candles, RunMode::FULL)?);
-            Ok(first_difference(&apart, &run).map(describe_overread))
+            Ok(first_difference(&apart, &run).map(describe_read_beyond_candle))
         };
         if let Some(words) = invalid_signal.map_or_else(ahead, |words| Ok(Some(words)))? {
             return failed(format!("{name}: {words}"));
@@ -89,7 +89,7 @@ fn find_flat_price_effect(subject: &Subject, warmup: usize) -> Result<Option<Ans
     all.retain(|answer| answer.candle >= 2 * moving);
     let differing = differences(&fresh, &all);
     // The comparison starts one candle after the warm-up, because another check verifies the warm-up's length.
-    Ok(differing.into_iter().find(|answer| answer.fed_count(2 * moving) > warmup))
+    Ok(differing.into_iter().find(|answer| answer.fed_candle_count(2 * moving) > warmup))
 }
 
 pub(in crate::testkit) fn check_number_count(reason: &Reason) -> Option<String> {
@@ -115,7 +115,7 @@ const MIN_BLOCK_CANDLES: usize = 3_000;
 const BLOCK_COUNT: usize = 10;
 const SETTLEMENT_BLOCK_COUNT: usize = 4;
 /// Maximum memory growth in bytes per candle. At this rate, a run takes years to exhaust the memory.
-const MAX_GROWTH_BYTES: f64 = 0.25;
+const MAX_GROWTH_BYTES_PER_CANDLE: f64 = 0.25;
 
 pub(super) fn check_memory(subject: &Subject, warmup: usize) -> CheckResult {
     if !Allocations::is_counting() {
@@ -127,17 +127,17 @@ pub(super) fn check_memory(subject: &Subject, warmup: usize) -> CheckResult {
     let alone = measure_growth(subject, &block, BLOCK_COUNT, RunMode::WITHOUT_RESULTS)?;
     let candles = (block.len() * (BLOCK_COUNT - 1)) as f64;
     let (bytes, calls) = (alone.bytes as f64 / candles, alone.calls as f64 / candles);
-    if bytes > MAX_GROWTH_BYTES {
+    if bytes > MAX_GROWTH_BYTES_PER_CANDLE {
         return failed(format!("memory grows by {bytes:.1} bytes per candle without limit"));
     }
     let settled = measure_growth(subject, &block, SETTLEMENT_BLOCK_COUNT, RunMode::FULL)?.bytes as f64
         / (block.len() * (SETTLEMENT_BLOCK_COUNT - 1)) as f64;
-    if settled > MAX_GROWTH_BYTES {
+    if settled > MAX_GROWTH_BYTES_PER_CANDLE {
         return failed(format!(
             "with settlements, memory grows by {settled:.1} bytes per candle without limit: drop old settlements"
         ));
     }
-    if calls > MAX_GROWTH_BYTES {
+    if calls > MAX_GROWTH_BYTES_PER_CANDLE {
         return noted(format!(
             "memory does not grow, but the strategy makes {calls:.1} allocations per candle, which is slow"
         ));

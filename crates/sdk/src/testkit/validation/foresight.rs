@@ -4,9 +4,11 @@
 //! horizons, each of three tests rejects an honest strategy with a probability below one in a million.
 
 use super::super::candles::{Rng, random_walk, rescale};
-use super::look_ahead::describe_overread;
-use super::subject::{Answer, PRICES_PER_CANDLE, RunError, RunMode, Subject, bet_outcome, first_difference};
-use super::surrogate::{MIN_EXCESS, Surrogate, with_volume};
+use super::look_ahead::describe_read_beyond_candle;
+use super::subject::{
+    Answer, PRICES_PER_CANDLE, RunError, RunMode, Subject, first_difference, trade_outcome,
+};
+use super::surrogate::{MIN_EXCESS_STANDARD_ERRORS, Surrogate, with_volume};
 use super::{Bench, Check, CheckReport, CheckResult, Market, failed, passed};
 use crate::{BotContext, Candle, Millis, Outcome};
 use std::fmt;
@@ -39,7 +41,7 @@ pub(super) fn check_unseen_walk(bench: &Bench<'_>) -> CheckResult {
     if let Some(candle) =
         first_difference(&bench.subject.run_with_decoys(candles, RunMode::FULL)?, &bench.answers)
     {
-        return failed(format!("{walk}: {}", describe_overread(candle)));
+        return failed(format!("{walk}: {}", describe_read_beyond_candle(candle)));
     }
     passed(format!("the strategy does not beat chance on {} random candles", candles.len()))
 }
@@ -47,13 +49,15 @@ pub(super) fn check_unseen_walk(bench: &Bench<'_>) -> CheckResult {
 /// Checks that the strategy does not recognize the market's candles from a file or table.
 /// A strategy recognizes timestamps if it predicts the market even when fed a random walk with the same timestamps.
 /// A strategy recognizes prices if its hit rate is much higher on the market than on similar candles.
-pub(super) fn check_recognition(bench: &Bench<'_>, seed: u64) -> CheckResult {
+pub(super) fn check_market_recognition(bench: &Bench<'_>, seed: u64) -> CheckResult {
     let horizons = Horizon::for_bot(&bench.subject.bot);
-    let other = walk_with_times_from(bench.candles, seed);
+    let other = random_walk_at_times(bench.candles, seed);
     let elsewhere = bench.subject.run(&other, RunMode::FULL)?;
     for horizon in &horizons {
         let hits = Hits::count_all(&elsewhere, bench.candles, horizon);
-        if hits.decided > 0 && hit_rate_excess(&elsewhere, bench.candles, horizon) > MIN_EXCESS {
+        if hits.decided > 0
+            && hit_rate_excess(&elsewhere, bench.candles, horizon) > MIN_EXCESS_STANDARD_ERRORS
+        {
             return failed(format!(
                 "on a random walk with the timestamps of these candles, the strategy still predicts the original candles ({hits} \
                  {horizon}): the strategy recognizes the candles by their timestamps, for example from a file or table"
@@ -67,7 +71,7 @@ pub(super) fn check_recognition(bench: &Bench<'_>, seed: u64) -> CheckResult {
             best = Some((here, horizon));
         }
     }
-    if let Some(words) = find_recognition(bench, &horizons, seed)? {
+    if let Some(words) = find_market_recognition(bench, &horizons, seed)? {
         return failed(words);
     }
     let words = best.map(|(hits, horizon)| match hits.decided {
@@ -77,7 +81,11 @@ pub(super) fn check_recognition(bench: &Bench<'_>, seed: u64) -> CheckResult {
     passed(words.unwrap_or_default())
 }
 
-fn find_recognition(bench: &Bench<'_>, horizons: &[Horizon], seed: u64) -> Result<Option<String>, RunError> {
+fn find_market_recognition(
+    bench: &Bench<'_>,
+    horizons: &[Horizon],
+    seed: u64,
+) -> Result<Option<String>, RunError> {
     for surrogate in Surrogate::ALL {
         let candles = surrogate.apply(bench.candles, seed);
         let answers = bench.subject.run(&candles, RunMode::FULL)?;
@@ -85,12 +93,14 @@ fn find_recognition(bench: &Bench<'_>, horizons: &[Horizon], seed: u64) -> Resul
             let here = Hits::count_independent(&bench.answers, bench.candles, horizon);
             let there = Hits::count_independent(&answers, &candles, horizon);
             let is_silent = there.decided * 4 < here.decided;
-            if !is_silent && !surrogate.is_collapse(&here, &there) {
+            if !is_silent && !surrogate.is_win_rate_collapse(&here, &there) {
                 continue;
             }
             // Raised candles move in the same directions, so a different win rate is sufficient proof.
             let is_certain = surrogate == Surrogate::Raised && !is_silent;
-            if is_certain || hit_rate_excess(&bench.answers, bench.candles, horizon) > MIN_EXCESS {
+            if is_certain
+                || hit_rate_excess(&bench.answers, bench.candles, horizon) > MIN_EXCESS_STANDARD_ERRORS
+            {
                 return Ok(Some(format!(
                     "{here} {horizon} on these candles, but only {there} on {}: the strategy recognizes these candles by their prices or shapes, for example from a table",
                     surrogate.describe()
@@ -101,7 +111,7 @@ fn find_recognition(bench: &Bench<'_>, horizons: &[Horizon], seed: u64) -> Resul
     Ok(None)
 }
 
-fn walk_with_times_from(candles: &[Candle], seed: u64) -> Vec<Candle> {
+fn random_walk_at_times(candles: &[Candle], seed: u64) -> Vec<Candle> {
     let walk = random_walk(seed ^ 0x5DEE_CE66, candles.len());
     let factor = candles.first().map_or(1.0, Candle::open) / walk.first().map_or(1.0, Candle::open);
     let volumes = candles.iter().rev().map(Candle::volume);
@@ -117,8 +127,8 @@ pub fn check_foresight(subject: &Subject, market: &Market, seed: u64) -> CheckRe
     let found = Bench::new(subject, market, 0).and_then(|bench| {
         let apart = subject.run_with_decoys(&market.candles, RunMode::FULL)?;
         match first_difference(&apart, &bench.answers) {
-            Some(candle) => failed(describe_overread(candle)),
-            None => check_recognition(&bench, seed),
+            Some(candle) => failed(describe_read_beyond_candle(candle)),
+            None => check_market_recognition(&bench, seed),
         }
     });
     super::report_result(Check::Foresight, found)
@@ -176,7 +186,7 @@ impl fmt::Display for Hits {
 impl Hits {
     pub(super) fn count_all(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> Self {
         let mut hits = Self::default();
-        for (answer, ahead) in with_horizons(answers, horizon) {
+        for (answer, ahead) in answers_with_horizons(answers, horizon) {
             hits.count(answer, candles, answer.candle, ahead);
         }
         hits
@@ -185,7 +195,7 @@ impl Hits {
     /// Counts hits, skipping signals within the horizon of the last counted signal, so that hits are independent.
     pub(super) fn count_independent(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> Self {
         let (mut hits, mut free) = (Self::default(), 0);
-        for (answer, ahead) in with_horizons(answers, horizon) {
+        for (answer, ahead) in answers_with_horizons(answers, horizon) {
             if answer.candle >= free {
                 free = answer.candle + ahead;
                 hits.count(answer, candles, answer.candle, ahead);
@@ -196,7 +206,7 @@ impl Hits {
 
     fn count(&mut self, answer: &Answer, candles: &[Candle], place: usize, ahead: usize) {
         let (Some(now), Some(later)) = (candles.get(place), candles.get(place + ahead)) else { return };
-        let outcome = bet_outcome(answer.signal.direction, now.close(), later.close());
+        let outcome = trade_outcome(answer.signal.direction, now.close(), later.close());
         self.decided += usize::from(outcome != Outcome::Draw);
         self.wins += usize::from(outcome == Outcome::Won);
     }
@@ -217,7 +227,7 @@ impl Hits {
     }
 }
 
-fn with_horizons<'a>(
+fn answers_with_horizons<'a>(
     answers: &'a [Answer],
     horizon: &'a Horizon,
 ) -> impl Iterator<Item = (&'a Answer, usize)> + 'a {
@@ -234,7 +244,7 @@ pub(super) fn hit_rate_excess(answers: &[Answer], candles: &[Candle], horizon: &
         .map(|_| {
             let shift = length / 10 + chance.index_below((length * 8 / 10).max(1));
             let mut hits = Hits::default();
-            for (answer, ahead) in with_horizons(answers, horizon) {
+            for (answer, ahead) in answers_with_horizons(answers, horizon) {
                 hits.count(answer, candles, (answer.candle + shift) % length, ahead);
             }
             hits.hit_rate()

@@ -32,7 +32,7 @@ pub(super) fn check_look_ahead(bench: &Bench<'_>) -> CheckResult {
     }
     let apart = bench.subject.run_with_decoys(bench.candles, RunMode::FULL)?;
     if let Some(candle) = first_difference(&apart, &bench.answers) {
-        return failed(describe_overread(candle));
+        return failed(describe_read_beyond_candle(candle));
     }
     passed(format!(
         "decisions do not change if the candles after one of {CUT_COUNT} positions are removed, scrambled, reversed or mirrored, \
@@ -40,14 +40,14 @@ pub(super) fn check_look_ahead(bench: &Bench<'_>) -> CheckResult {
     ))
 }
 
-pub(super) fn describe_overread(candle: usize) -> String {
+pub(super) fn describe_read_beyond_candle(candle: usize) -> String {
     format!(
         "at candle {candle} the decision changes if other data follow this candle in memory: the strategy reads beyond the \
          candle; use only the fields of the candle"
     )
 }
 
-const MAX_CLOCK_CANDLES: usize = 2_000;
+const MAX_CLOCK_CHECK_CANDLES: usize = 2_000;
 const PAST_SHIFT_COUNT: i64 = 13;
 
 /// Parameters whose files end at a given time.
@@ -92,7 +92,7 @@ pub fn check_clock(subject: &Subject, market: &Market, now: Millis) -> CheckRepo
 }
 
 fn compare_shifted_times(subject: &Subject, market: &Market, now: Millis) -> CheckResult {
-    let candles = &market.candles[market.candles.len().saturating_sub(MAX_CLOCK_CANDLES)..];
+    let candles = &market.candles[market.candles.len().saturating_sub(MAX_CLOCK_CHECK_CANDLES)..];
     let (Some(first), Some(last)) = (candles.first(), candles.last()) else {
         return Ok((Finding::NotRun, "no candles".to_owned()));
     };

@@ -119,7 +119,7 @@ pub fn validate(
     // Checks memory first: growth may be missed once the state shared by all instances has grown.
     progress(Check::Memory);
     let memory = report_result(Check::Memory, extremes::check_memory(subject, declared));
-    let walk = unseen_walk(subject, unseen, declared);
+    let walk = build_unseen_market(subject, unseen, declared);
     progress(Check::Numbers);
     let benches: Result<Vec<Bench<'_>>, (&Market, RunError)> = (markets.iter().chain([&walk]))
         .map(|market| Bench::new(subject, market, declared).map_err(|stop| (market, stop)))
@@ -140,7 +140,7 @@ pub fn validate(
         (Check::Determinism, given, &mut repeat::check_determinism),
         (Check::Isolation, given, &mut repeat::check_isolation),
         (Check::LookAhead, given, &mut look_ahead::check_look_ahead),
-        (Check::Foresight, given, &mut |bench| foresight::check_recognition(bench, unseen.seed)),
+        (Check::Foresight, given, &mut |bench| foresight::check_market_recognition(bench, unseen.seed)),
         (Check::Declaration, &all, &mut declared::check_declared_signals),
         (Check::Warmup, &all, &mut |bench| warm_up::check_warm_up(bench, &mut needed)),
         (Check::Restart, given, &mut warm_up::check_restart),
@@ -167,7 +167,7 @@ pub fn validate(
     Ok(validation)
 }
 
-fn unseen_walk(subject: &Subject, UnseenWalk { seed, candles }: UnseenWalk, warmup: usize) -> Market {
+fn build_unseen_market(subject: &Subject, UnseenWalk { seed, candles }: UnseenWalk, warmup: usize) -> Market {
     let walk = random_walk(seed, candles.max(candles_needed(warmup)));
     let candles = at_interval(&walk, subject.bot.interval);
     Market { name: format!("random walk (seed {seed})"), candles }
@@ -176,7 +176,7 @@ fn unseen_walk(subject: &Subject, UnseenWalk { seed, candles }: UnseenWalk, warm
 fn finish_check(checked: CheckReport, subject: &Subject, first: &FirstRun, walk: &Bench<'_>) -> CheckReport {
     match checked.check {
         Check::Determinism => {
-            let difference = first.difference(subject).unwrap_or_else(|stop| Some(stop.to_string()));
+            let difference = first.find_difference(subject).unwrap_or_else(|stop| Some(stop.to_string()));
             difference.map_or(checked, |words| Check::Determinism.report(Finding::Failed, words))
         }
         Check::Foresight => {

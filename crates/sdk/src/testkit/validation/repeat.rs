@@ -12,8 +12,7 @@ use serde_json::Value;
 use std::cell::Cell;
 
 const REPEAT_COUNT: usize = 3;
-const OWN_STATE_HINT: &str =
-    "keep state in the fields of the struct, which build() creates for each bot and run";
+const STATE_HINT: &str = "keep state in the fields of the struct, which build() creates for each bot and run";
 
 pub(super) fn check_determinism(bench: &Bench<'_>) -> CheckResult {
     let run = || bench.subject.run(bench.candles, RunMode::FULL);
@@ -21,7 +20,7 @@ pub(super) fn check_determinism(bench: &Bench<'_>) -> CheckResult {
         if let Some(candle) = first_difference(&run()?, &bench.answers) {
             return failed(format!(
                 "at candle {candle} two runs over the same candles differ: decisions depend on something other than candles and parameters, such as a \
-                 static, a clock, unseeded random numbers, a file or another thread; {OWN_STATE_HINT}, and seed random numbers with a parameter"
+                 static, a clock, unseeded random numbers, a file or another thread; {STATE_HINT}, and seed random numbers with a parameter"
             ));
         }
     }
@@ -29,7 +28,7 @@ pub(super) fn check_determinism(bench: &Bench<'_>) -> CheckResult {
     let Ok(elsewhere) = elsewhere else { return failed("the strategy panics in another thread") };
     if let Some(candle) = first_difference(&elsewhere?, &bench.answers) {
         return failed(format!(
-            "at candle {candle} a run in another thread differs: decisions depend on thread-local state, such as a thread_local!; {OWN_STATE_HINT}"
+            "at candle {candle} a run in another thread differs: decisions depend on thread-local state, such as a thread_local!; {STATE_HINT}"
         ));
     }
     if let Some(words) = find_getter_effect(bench)? {
@@ -40,7 +39,7 @@ pub(super) fn check_determinism(bench: &Bench<'_>) -> CheckResult {
 
 fn find_getter_effect(bench: &Bench<'_>) -> Result<Option<String>, RunError> {
     let differs = |inspection| -> Result<Option<usize>, RunError> {
-        let run = bench.subject.run(bench.candles, RunMode { inspection, ..RunMode::FULL })?;
+        let run = bench.subject.run(bench.candles, RunMode { getter_calls: inspection, ..RunMode::FULL })?;
         Ok(first_difference(&run, &bench.answers))
     };
     let Some(candle) = differs(GetterCalls::All)? else { return Ok(None) };
@@ -60,7 +59,7 @@ pub(super) fn check_isolation(bench: &Bench<'_>) -> CheckResult {
         let run = bench.subject.run_in_parallel(bench.candles, others)?;
         if let Some(candle) = first_difference(&run, &bench.answers) {
             return failed(format!(
-                "at candle {candle} the decision changes if another bot runs on {how}: the bots share state, such as a static; {OWN_STATE_HINT}"
+                "at candle {candle} the decision changes if another bot runs on {how}: the bots share state, such as a static; {STATE_HINT}"
             ));
         }
     }
@@ -68,7 +67,7 @@ pub(super) fn check_isolation(bench: &Bench<'_>) -> CheckResult {
     let after = bench.subject.run(bench.candles, RunMode::FULL)?;
     if let Some(candle) = first_difference(&after, &bench.answers) {
         return failed(format!(
-            "at candle {candle} the decision changes after a run over other candles: the strategy keeps state between runs, such as a static; {OWN_STATE_HINT}"
+            "at candle {candle} the decision changes after a run over other candles: the strategy keeps state between runs, such as a static; {STATE_HINT}"
         ));
     }
     passed("bots that run earlier or in parallel have no effect")
@@ -125,7 +124,7 @@ impl FirstRun {
         self.warmup
     }
 
-    pub(super) fn difference(&self, subject: &Subject) -> Result<Option<String>, RunError> {
+    pub(super) fn find_difference(&self, subject: &Subject) -> Result<Option<String>, RunError> {
         let later = subject.run_with_decoys(&self.candles, RunMode::FULL)?;
         Ok(match &self.answers {
             Ok(first) => first_difference(first, &later).map(|candle| {
@@ -162,12 +161,12 @@ impl Subject {
     /// Runs the strategy on `candles` and returns its decisions.
     /// Decoys replace the later candles in memory. `rivals` are bots that run in parallel: half of them are built
     /// before the strategy, the others after it. Fails with a message if the strategy cannot be built or panics.
-    pub fn decisions(&self, candles: &[Candle], rivals: &[Self]) -> Result<Vec<Decision>, String> {
-        self.decisions_with_hook(candles, rivals, &mut || {})
+    pub fn collect_decisions(&self, candles: &[Candle], rivals: &[Self]) -> Result<Vec<Decision>, String> {
+        self.collect_decisions_with_hook(candles, rivals, &mut || {})
     }
 
     /// Like [`Self::decisions`], but calls `built` after the build and before the first candle.
-    pub fn decisions_with_hook(
+    pub fn collect_decisions_with_hook(
         &self,
         candles: &[Candle],
         rivals: &[Self],
@@ -198,7 +197,7 @@ impl Subject {
     /// Returns the same strategy on another symbol, with other parameters if possible.
     /// Each integer parameter changes by 1 within its range.
     #[must_use]
-    pub fn rival(&self, symbol: crate::Symbol) -> Self {
+    pub fn to_rival(&self, symbol: crate::Symbol) -> Self {
         let mut rival = self.clone();
         rival.bot.symbol = symbol;
         for parameter in &self.entry.parameters {

@@ -43,7 +43,7 @@ pub(in crate::testkit) struct RunMode {
     /// Index of the first candle with prices, if the strategy requests prices. Earlier candles have no prices.
     pub(super) prices_from: usize,
     pub(super) results: ResultMode,
-    pub(super) inspection: GetterCalls,
+    pub(super) getter_calls: GetterCalls,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl RunError {
 
 impl RunMode {
     pub(in crate::testkit) const FULL: Self =
-        Self { prices_from: 0, results: ResultMode::Shown, inspection: GetterCalls::None };
+        Self { prices_from: 0, results: ResultMode::Shown, getter_calls: GetterCalls::None };
     pub(super) const WITHOUT_RESULTS: Self = Self { results: ResultMode::Withheld, ..Self::FULL };
 }
 
@@ -91,7 +91,7 @@ impl Subject {
     /// Creates a subject from the strategy `S` with these parameters.
     pub fn new<S: StrategyFactory>(params: &S::Params, bot: &BotContext) -> Result<Self, BuildError> {
         let params = serde_json::to_value(params)
-            .map_err(|error| BuildError::parameters(S::NAME, error.to_string()))?;
+            .map_err(|error| BuildError::invalid_parameters(S::NAME, error.to_string()))?;
         Ok(Self { entry: StrategyEntry::from_factory::<S>(), params, bot: bot.clone() })
     }
 
@@ -99,7 +99,7 @@ impl Subject {
     pub fn build(&self) -> Result<Box<dyn Strategy>, BuildError> {
         let strategy = self.entry.build(&self.params, &self.bot)?;
         LongerCandles::for_bot(&self.bot, strategy.longer_intervals())
-            .map_err(|error| BuildError::parameters(self.entry.name.as_str(), error.to_string()))?;
+            .map_err(|error| BuildError::invalid_parameters(self.entry.name.as_str(), error.to_string()))?;
         Ok(strategy)
     }
 
@@ -172,7 +172,7 @@ pub(super) struct Feed<'a> {
     strategy: Box<dyn Strategy>,
     longer: LongerCandles,
     mode: RunMode,
-    trades: Trades,
+    trades: OpenTrades,
     pub(super) answers: Vec<Answer>,
     changed_mode: Option<usize>,
 }
@@ -185,7 +185,7 @@ impl<'a> Feed<'a> {
     pub(super) fn with_strategy(strategy: Box<dyn Strategy>, subject: &'a Subject, mode: RunMode) -> Self {
         let longer = LongerCandles::for_bot(&subject.bot, strategy.longer_intervals());
         // `Subject::build` has checked the intervals.
-        let (longer, trades) = (longer.unwrap_or_default(), Trades::new(&subject.bot));
+        let (longer, trades) = (longer.unwrap_or_default(), OpenTrades::new(&subject.bot));
         Self { subject, strategy, longer, mode, trades, answers: Vec::new(), changed_mode: None }
     }
 
@@ -200,7 +200,7 @@ impl<'a> Feed<'a> {
     pub(super) fn push(&mut self, candle: &Candle, candles: &[Candle], place: &Cell<usize>) {
         let index = place.get();
         Progress::record(index);
-        self.mode.inspection.call_getters(&*self.strategy);
+        self.mode.getter_calls.call_getters(&*self.strategy);
         if index > 0 && self.subject.entry.wants_prices && index >= self.mode.prices_from {
             self.feed_prices(candle, index);
         }
@@ -212,7 +212,7 @@ impl<'a> Feed<'a> {
         if self.mode.results == ResultMode::Shown {
             self.trades.settle(candles, index, &mut *self.strategy);
         }
-        self.mode.inspection.call_getters(&*self.strategy);
+        self.mode.getter_calls.call_getters(&*self.strategy);
         if !is_standard_float_mode() {
             self.changed_mode.get_or_insert(index);
         }
@@ -243,7 +243,7 @@ impl<'a> Feed<'a> {
 }
 
 impl Answer {
-    pub(super) const fn fed_count(&self, start: usize) -> usize {
+    pub(super) const fn fed_candle_count(&self, start: usize) -> usize {
         let closed = if self.moment == PRICES_PER_CANDLE { self.candle + 1 } else { self.candle };
         closed - start
     }
@@ -294,7 +294,7 @@ const STAKE: Money = Money::from_minor(1_000);
 const PROFIT: Money = Money::from_minor(800);
 
 /// Open trades, keyed by the index of their last candle. A trade enters at the open of the candle after its signal.
-pub(super) struct Trades {
+pub(super) struct OpenTrades {
     length: Millis,
     usual: Millis,
     open: BTreeMap<usize, Vec<Trade>>,
@@ -306,7 +306,7 @@ struct Trade {
     entry: usize,
 }
 
-impl Trades {
+impl OpenTrades {
     pub(super) fn new(bot: &BotContext) -> Self {
         let (length, usual) = (bot.interval.length(), bot.expiry.close_type.duration());
         Self { length, usual, open: BTreeMap::new() }
@@ -331,7 +331,7 @@ impl Trades {
     }
 }
 
-pub(super) fn bet_outcome(direction: Direction, entry: f64, exit: f64) -> Outcome {
+pub(super) fn trade_outcome(direction: Direction, entry: f64, exit: f64) -> Outcome {
     match (compare_prices(exit, entry), direction) {
         (Ordering::Equal, _) => Outcome::Draw,
         (Ordering::Greater, Direction::Buy) | (Ordering::Less, Direction::Sell) => Outcome::Won,
@@ -341,7 +341,7 @@ pub(super) fn bet_outcome(direction: Direction, entry: f64, exit: f64) -> Outcom
 
 impl Trade {
     fn settlement(&self, entry: f64, exit: f64) -> Settlement {
-        let outcome = bet_outcome(self.direction, entry, exit);
+        let outcome = trade_outcome(self.direction, entry, exit);
         let profit = match outcome {
             Outcome::Won => PROFIT,
             Outcome::Lost => Money::ZERO - STAKE,

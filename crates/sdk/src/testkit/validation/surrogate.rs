@@ -18,7 +18,7 @@ const MAX_RESHAPED_CHANGE: f64 = 0.5;
 const NOISE_DEVIATION: f64 = 0.5;
 /// Minimum excess of the original's win rate over the surrogate's win rate, in standard errors.
 /// A normally distributed excess is this large with a probability of one in a billion.
-pub(super) const MIN_EXCESS: f64 = 6.0;
+pub(super) const MIN_EXCESS_STANDARD_ERRORS: f64 = 6.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Surrogate {
@@ -49,8 +49,8 @@ impl Surrogate {
             Self::Raised => {
                 candles.iter().map(|candle| rescale(candle, candle.time(), PRICE_LEVEL_FACTOR)).collect()
             }
-            Self::Jittered => rebuild(candles, |shape| shape.stretched(MAX_JITTER_CHANGE, &mut chance)),
-            Self::Reshaped => rebuild(candles, |shape| shape.stretched(MAX_RESHAPED_CHANGE, &mut chance)),
+            Self::Jittered => rebuild(candles, |shape| shape.stretch(MAX_JITTER_CHANGE, &mut chance)),
+            Self::Reshaped => rebuild(candles, |shape| shape.stretch(MAX_RESHAPED_CHANGE, &mut chance)),
             Self::Mirrored => rebuild(candles, |shape| Shape {
                 gap: -shape.gap,
                 body: -shape.body,
@@ -66,7 +66,7 @@ impl Surrogate {
     }
 
     /// Returns whether the win rate collapses on the surrogate (`there`). Even an honest edge may shrink moderately.
-    pub(super) fn is_collapse(self, here: &Hits, there: &Hits) -> bool {
+    pub(super) fn is_win_rate_collapse(self, here: &Hits, there: &Hits) -> bool {
         // Minimum win rate of the original, and maximum share of its excess over 50 % that remains after a collapse.
         let (least, remaining) = match self {
             Self::Raised | Self::Jittered => (0.0, 1.0),
@@ -74,7 +74,7 @@ impl Surrogate {
             Self::Mirrored | Self::Noisy => (0.65, 0.25),
         };
         here.hit_rate() >= least
-            && here.exceeds(there, MIN_EXCESS)
+            && here.exceeds(there, MIN_EXCESS_STANDARD_ERRORS)
             && there.hit_rate() - 0.5 < remaining * (here.hit_rate() - 0.5)
     }
 }
@@ -100,7 +100,7 @@ impl Shape {
         }
     }
 
-    fn stretched(self, most: f64, chance: &mut Rng) -> Self {
+    fn stretch(self, most: f64, chance: &mut Rng) -> Self {
         let Self { gap, body, high, low, volume } = self;
         let stretched = [gap, body, high, low, volume].map(|part| part * (1.0 + most * chance.signed_unit()));
         let [gap, body, high, low, volume] = stretched;
@@ -173,7 +173,7 @@ impl AlteredFuture {
         for (place, from) in order.into_iter().enumerate() {
             let (source, time) = (&future[from], future[place].time());
             let scaled = rescale(source, time, close / source.open());
-            let next = if self == Self::Mirrored { mirrored(&scaled) } else { scaled };
+            let next = if self == Self::Mirrored { mirror_candle(&scaled) } else { scaled };
             close = next.close();
             all.push(next);
         }
@@ -181,7 +181,7 @@ impl AlteredFuture {
     }
 }
 
-pub(super) fn mirrored(candle: &Candle) -> Candle {
+pub(super) fn mirror_candle(candle: &Candle) -> Candle {
     let open = candle.open();
     let mirror = |price: f64| open * open / price;
     let numbers = Ohlcv {
@@ -203,7 +203,7 @@ impl Decoys {
         let mut close = candles.first().map_or(1.0, Candle::open);
         let decoy = |(candle, other): (&Candle, &Candle)| {
             let scaled = rescale(candle, candle.time(), close / candle.open());
-            let turned = with_volume(&mirrored(&scaled), other.volume());
+            let turned = with_volume(&mirror_candle(&scaled), other.volume());
             close = turned.close();
             turned
         };
@@ -275,7 +275,7 @@ mod tests {
             (Surrogate::Reshaped, 600, 500, false),
             (Surrogate::Mirrored, 700, 500, true),
         ] {
-            let is_collapse = surrogate.is_collapse(&hits(here), &hits(there));
+            let is_collapse = surrogate.is_win_rate_collapse(&hits(here), &hits(there));
             assert_eq!(is_collapse, expected, "{surrogate:?} {here} {there}");
         }
     }

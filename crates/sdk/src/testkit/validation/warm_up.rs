@@ -20,16 +20,17 @@ pub(super) fn check_warm_up(bench: &Bench<'_>, needed: &mut usize) -> CheckResul
         let start = 25 + k * (last - 25) / LATER_START_COUNT + k;
         // Each run continues to the last candle, to reveal a strategy that counts candles from its start.
         let late = shift_answers(run_from(bench, &candles[start..], warmup)?, start);
-        let part: Vec<Answer> = full.iter().filter(|answer| answer.fed_count(0) > start).cloned().collect();
+        let part: Vec<Answer> =
+            full.iter().filter(|answer| answer.fed_candle_count(0) > start).cloned().collect();
         let differing = differences(&late, &part);
         // The required history exceeds the warm-up if candles are missing within longer candles.
-        let wanted = |answer: &Answer| bench.required_history(&candles[..start + answer.fed_count(start)]);
+        let wanted =
+            |answer: &Answer| bench.required_history(&candles[..start + answer.fed_candle_count(start)]);
         // A live run trades only after this candle, so a warm-up without the current candle is not a failure there.
-        if let Some(answer) = differing
-            .iter()
-            .find(|answer| answer.fed_count(start) > warmup && answer.fed_count(start) > wanted(answer))
-        {
-            let after = answer.fed_count(start);
+        if let Some(answer) = differing.iter().find(|answer| {
+            answer.fed_candle_count(start) > warmup && answer.fed_candle_count(start) > wanted(answer)
+        }) {
+            let after = answer.fed_candle_count(start);
             return failed(format!(
                 "warmup() returns {warmup}, which is too small: at candle {}, a run from candle {start} on ({after} candles) \
                  decides differently than the full run; return a larger number, such as stable_after() of the indicator",
@@ -37,8 +38,8 @@ pub(super) fn check_warm_up(bench: &Bench<'_>, needed: &mut usize) -> CheckResul
             ));
         }
         is_one_too_few |= (differing.iter())
-            .any(|answer| answer.fed_count(start) == warmup && warmup > 0 && wanted(answer) == warmup);
-        let seen = differing.iter().map(|answer| answer.fed_count(start) + 1);
+            .any(|answer| answer.fed_candle_count(start) == warmup && warmup > 0 && wanted(answer) == warmup);
+        let seen = differing.iter().map(|answer| answer.fed_candle_count(start) + 1);
         *needed = seen.filter(|seen| *seen <= warmup + 1).fold(*needed, usize::max);
     }
     if is_one_too_few {
@@ -76,12 +77,12 @@ pub(super) fn check_restart(bench: &Bench<'_>) -> CheckResult {
     let candles = dither_prices(bench.candles);
     let (length, warmup) = (candles.len(), bench.warmup);
     let moments = (1..=RESTART_COUNT).map(|k| warmup + k * (length - warmup - 1) / (RESTART_COUNT + 1));
-    if let Some(answer) = first_change(bench, &candles, moments)? {
+    if let Some(answer) = find_restart_difference(bench, &candles, moments)? {
         return failed(describe_difference(&answer, warmup, ""));
     }
     let broken = with_gaps(bench);
     let stretches = (1..=GAP_CANDLES.len()).map(|k| k * (warmup + COMPARED_CANDLES) + warmup + 20);
-    if let Some(answer) = first_change(bench, &broken, stretches)? {
+    if let Some(answer) = find_restart_difference(bench, &broken, stretches)? {
         return failed(describe_difference(&answer, warmup, " after a gap"));
     }
     if first_difference(&bench.answers, &bench.answers_without_results).is_some() {
@@ -94,7 +95,7 @@ fn describe_difference(answer: &Answer, warmup: usize, gap: &str) -> String {
     format!("after a restart with {warmup} candles{gap}, the decision at candle {} differs", answer.candle)
 }
 
-fn first_change(
+fn find_restart_difference(
     bench: &Bench<'_>,
     candles: &[Candle],
     moments: impl Iterator<Item = usize>,

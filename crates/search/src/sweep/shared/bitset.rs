@@ -66,7 +66,7 @@ impl BitSet {
     }
 
     #[inline]
-    pub(crate) fn next(&self, from_index: usize) -> Option<usize> {
+    pub(crate) fn find_next(&self, from_index: usize) -> Option<usize> {
         let mut place = from_index / WORD_BITS;
         let mut word = self.words.get(place)? & upper_mask(from_index % WORD_BITS);
         while word == 0 {
@@ -146,7 +146,7 @@ mod tests {
                 let plain: Vec<usize> = (first..values.len()).filter(|index| is_met(values[*index])).collect();
                 let mut found = Vec::new();
                 let mut cursor = 0;
-                while let Some(index) = set.next(cursor) {
+                while let Some(index) = set.find_next(cursor) {
                     prop_assert!(entries.iter().any(|tests| tests.iter().all(|test| test.contains(index))));
                     found.push(index);
                     cursor = index + 1;

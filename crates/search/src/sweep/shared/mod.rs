@@ -10,7 +10,7 @@ pub use trial::Trial;
 pub use trial_context::TrialTrade;
 
 use super::trial_row::lock;
-use super::trial_runner::cut_candles_to;
+use super::trial_runner::clip_candles;
 use super::{Candidate, Figures, PreparedTrial, Replayer, TrialEnd, TrialResult, TrialRunner};
 use crate::SearchError;
 use bitset::{BitSet, EntryBits};
@@ -77,11 +77,11 @@ impl<'a> SharedRunner<'a> {
             return Ok(None);
         }
         let (series, expiry) = (bot.series(), bot.expiry());
-        let candles = cut_candles_to(self.replay.candles, &(Millis::new(i64::MIN)..until));
+        let candles = clip_candles(self.replay.candles, &(Millis::new(i64::MIN)..until));
         let Some(candles) = candles.into_iter().find(|own| own.series() == series) else { return Ok(None) };
         // A declaration covers only the signals of its strategy, not trades that the stake rule opens on its own.
         let declaration = declaration.filter(|_| !bot.stake.enters_without_signal());
-        let (warmup, declaration) = (strategy.warmup(), self.usable_declaration(declaration));
+        let (warmup, declaration) = (strategy.warmup(), self.select_declaration(declaration));
         let Ok(session) = Session::new(&settings.session, vec![strategy]) else { return Ok(None) };
         let mut tables = self.outcome_tables(expiry, &candles, until)?;
         for entry in declaration.iter().flat_map(Declaration::entries) {
@@ -116,7 +116,7 @@ impl<'a> SharedRunner<'a> {
         let quantized = self.cache.acquire(&mut declared, &entries, candles.candles())?;
         let bits = |entry: &DeclaredSignal| -> Option<EntryBits> {
             let test = |comparison: &Comparison| quantized.get(comparison.series)?.bitset(comparison);
-            entry.when.iter().map(test).collect()
+            entry.comparisons.iter().map(test).collect()
         };
         let planned = |entry: &DeclaredSignal| {
             let signal = Signal { expiry: entry.expiry, ..Signal::new(entry.direction, "declared") };
@@ -130,7 +130,7 @@ impl<'a> SharedRunner<'a> {
         Ok(trial.run_with_entries(&planned, &candidates))
     }
 
-    fn usable_declaration(&self, declared: Option<Declaration>) -> Option<Declaration> {
+    fn select_declaration(&self, declared: Option<Declaration>) -> Option<Declaration> {
         match self.declaration_use {
             DeclarationMode::Trusted => declared,
             DeclarationMode::Ignored => None,
@@ -171,7 +171,7 @@ impl TrialRunner for SharedRunner<'_> {
         let mut layout = CachePlan::default();
         for candidate in candidates {
             let prepared = self.replay.prepare_trial(candidate)?.ok();
-            layout.add_trial(prepared.and_then(|prepared| self.usable_declaration(prepared.declaration)));
+            layout.add_trial(prepared.and_then(|prepared| self.select_declaration(prepared.declaration)));
         }
         Ok(self.cache.apply_plan(layout))
     }

@@ -148,7 +148,7 @@ impl CachedSeries {
 }
 
 fn entry_levels(series: usize, entries: &[DeclaredSignal]) -> impl Iterator<Item = f64> {
-    let comparisons = entries.iter().flat_map(|entry| &entry.when);
+    let comparisons = entries.iter().flat_map(|entry| &entry.comparisons);
     comparisons.filter(move |of| of.series == series && !of.level.is_nan()).map(|of| of.level)
 }
 
@@ -206,7 +206,7 @@ mod tests {
             let (times, level) = trials[place];
             let (mut series, entries) = trial(times, level).into_parts();
             let taken = cache.acquire(&mut series, &entries, &candles).unwrap();
-            let bitset = taken[0].bitset(&entries[0].when[0]).unwrap();
+            let bitset = taken[0].bitset(&entries[0].comparisons[0]).unwrap();
             for (index, candle) in candles.iter().enumerate() {
                 assert_eq!(bitset.contains(index), times * candle.close() < level, "{place} {index}");
             }

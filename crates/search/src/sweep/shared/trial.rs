@@ -37,7 +37,7 @@ impl<'a> Trial<'a> {
             symbol: candles.symbol(),
             payout,
             pending_orders: Vec::with_capacity(16),
-            is_limited_to_one: None,
+            is_limited_to_one_trade: None,
             trades: None,
         };
         let closes = CloseTimes::new(candles.candles(), candles.interval().length());
@@ -51,7 +51,7 @@ impl<'a> Trial<'a> {
     pub(crate) fn run_with_entries(mut self, entries: &[PlannedEntry], candidates: &BitSet) -> Figures {
         let mut cursor = 0;
         let mut opened = 0;
-        while let Some(index) = candidates.next(cursor) {
+        while let Some(index) = candidates.find_next(cursor) {
             cursor = index + 1;
             let close = self.closes.close_time_at(index);
             self.handle_due_events(close);
@@ -64,7 +64,7 @@ impl<'a> Trial<'a> {
             cursor = match answer {
                 Ok(BookedTrade::Settled { settled_at, .. }) => self.closes.find_close(cursor, settled_at),
                 Ok(BookedTrade::Pending(terms)) => self.open_trade(&terms, index),
-                Err(_) => self.next_approvable(cursor, close),
+                Err(_) => self.next_approvable_candle(cursor, close),
             };
         }
         // Every candidate candle whose signal was not approved counts as refused.
@@ -85,7 +85,7 @@ impl<'a> Trial<'a> {
             let outcome =
                 |place: usize, terms: &OrderTerms| context.settle_immediately(cursor + place, terms);
             let after_trade = after.as_ref().map(|(suppressed, settlement)| (*suppressed, settlement));
-            let shown = self.session.show_candles(after_trade, &candles[cursor..end], outcome);
+            let shown = self.session.feed_candles(after_trade, &candles[cursor..end], outcome);
             cursor += shown.candle_count;
             self.context.tally.refused += shown.suppressed;
             after = None;
@@ -96,19 +96,19 @@ impl<'a> Trial<'a> {
                 }
                 Some(Ok(BookedTrade::Pending(terms))) => {
                     let end = self.open_trade(&terms, cursor - 1);
-                    self.feed_suppressed(&mut cursor, end);
+                    self.feed_suppressed_candles(&mut cursor, end);
                 }
                 Some(Err(_)) => {
                     self.context.tally.refused += 1;
-                    let end = self.next_approvable(cursor, self.closes.close_time_at(cursor - 1));
-                    self.feed_suppressed(&mut cursor, end);
+                    let end = self.next_approvable_candle(cursor, self.closes.close_time_at(cursor - 1));
+                    self.feed_suppressed_candles(&mut cursor, end);
                 }
             }
         }
         self.finish()
     }
 
-    fn feed_suppressed(&mut self, cursor: &mut usize, until: usize) {
+    fn feed_suppressed_candles(&mut self, cursor: &mut usize, until: usize) {
         if let Some(candles) = self.closes.candles().get(*cursor..until).filter(|candles| !candles.is_empty())
         {
             self.context.tally.refused += self.session.suppress_signals(candles);
@@ -118,7 +118,7 @@ impl<'a> Trial<'a> {
 
     /// Returns the index of the first candle, from `cursor` on, whose signal may be approved.
     #[inline]
-    fn next_approvable(&mut self, cursor: usize, now: Millis) -> usize {
+    fn next_approvable_candle(&mut self, cursor: usize, now: Millis) -> usize {
         let until = self.session.refused_until(now);
         if until <= now {
             return cursor;
@@ -134,23 +134,23 @@ impl<'a> Trial<'a> {
 
     #[inline(never)]
     fn open_trade(&mut self, terms: &OrderTerms, index: usize) -> usize {
-        if self.context.pending_orders.is_empty() && self.context.is_limited_to_one.is_none() {
-            self.context.is_limited_to_one = Some(self.session.is_at_trade_limit());
+        if self.context.pending_orders.is_empty() && self.context.is_limited_to_one_trade.is_none() {
+            self.context.is_limited_to_one_trade = Some(self.session.is_at_trade_limit());
         }
         self.context.submit(terms);
-        self.next_approvable(index + 1, terms.decision_time())
+        self.next_approvable_candle(index + 1, terms.decision_time())
     }
 
     #[inline]
     fn handle_due_events(&mut self, now: Millis) {
         // Usually, no trade is open.
         if self.context.venue.next_due().is_some_and(|due| due <= now) {
-            self.handle_all_due_events(now);
+            self.handle_due_events_slow(now);
         }
     }
 
     #[inline(never)]
-    fn handle_all_due_events(&mut self, now: Millis) {
+    fn handle_due_events_slow(&mut self, now: Millis) {
         while let Some(event) = self.context.venue.pop_due(now) {
             self.session.handle(&self.context.translate_event(&event));
         }
@@ -199,7 +199,7 @@ impl<'a> CloseTimes<'a> {
         {
             let left = (until - (first + self.interval * index as i64)).get();
             if left != self.last.0 {
-                self.last = (left, candles_until(left, self.interval));
+                self.last = (left, candles_rounded_up(left, self.interval));
             }
             return index.saturating_add(self.last.1).min(self.candles.len());
         }
@@ -214,7 +214,7 @@ impl<'a> CloseTimes<'a> {
 }
 
 #[cold]
-fn candles_until(left: i64, interval: Millis) -> usize {
+fn candles_rounded_up(left: i64, interval: Millis) -> usize {
     let count = if left <= 0 { 0 } else { (left - 1) / interval.get() + 1 };
     usize::try_from(count).unwrap_or(usize::MAX)
 }

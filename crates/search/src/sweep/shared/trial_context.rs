@@ -33,7 +33,7 @@ pub(super) struct TrialContext<'a> {
     pub(super) payout: Payout,
     pub(super) pending_orders: Vec<Order>,
     /// Whether the limits allow only one open trade; `None` until checked.
-    pub(super) is_limited_to_one: Option<bool>,
+    pub(super) is_limited_to_one_trade: Option<bool>,
     pub(super) trades: Option<&'a mut Vec<TrialTrade>>,
 }
 
@@ -46,7 +46,7 @@ impl TrialContext<'_> {
         candle: usize,
         terms: &OrderTerms,
     ) -> Option<PrecomputedOutcome> {
-        if self.is_limited_to_one != Some(true) || !self.pending_orders.is_empty() {
+        if self.is_limited_to_one_trade != Some(true) || !self.pending_orders.is_empty() {
             return None;
         }
         let (time, stake) = (terms.decision_time(), terms.stake());

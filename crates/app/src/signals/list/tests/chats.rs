@@ -20,7 +20,7 @@ pub(super) fn row(when: &str, bot: usize, direction: &str, line: u64) -> (String
 pub(super) fn uses(text: &str, terms: ListOptions) -> Vec<String> {
     let (lines, _) = super::super::entry::read_lines(text, &traders_bots(), terms).unwrap();
     let word = |line: &ParsedLine| match &line.outcome {
-        LineOutcome::Entry(entry, _) => entry.when.describe(),
+        LineOutcome::Entry(entry, _) => entry.time.describe(),
         LineOutcome::Date => "date".to_owned(),
         LineOutcome::Expiry => "expiry".to_owned(),
         LineOutcome::Zones(zones) => format!("zones {zones:?}"),

@@ -61,7 +61,7 @@ fn backtest_reports_contradictions_of_other_years() {
         due.iter().map(|due| due.entry.line).collect()
     };
     assert_eq!((due("2018-12-03"), due("2018-07-02")), (vec![4], vec![3, 4, 2]));
-    let next = all.next_sendable(at("2018-12-03T11:00")).unwrap();
+    let next = all.next_due_entry(at("2018-12-03T11:00")).unwrap();
     assert_eq!((next.at, next.entry.line), (at("2018-12-03T12:01"), 4));
     let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 1.0 };
     let series = bots()[0].series();

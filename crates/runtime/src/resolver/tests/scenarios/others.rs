@@ -1,7 +1,7 @@
 use super::{Scenario, trade, twin};
 use crate::resolver::Doubt;
 use crate::resolver::testing::{doubt, listing};
-use candlewick_broker::{Reported, TradeListing, TradeProgress, TradeReport};
+use candlewick_broker::{ReportedValue, TradeListing, TradeProgress, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Direction, Millis, Money, Outcome};
 
@@ -137,7 +137,7 @@ fn accepts_changed_terms_that_list_and_record_state() {
     };
     assert!(may_be(1, &sold("a", 102)));
     assert!(!may_be(1, &sold("b", 102)));
-    assert!(!may_be(1, &TradeReport { from_token: Some(false), ..sold("a", 102) }));
+    assert!(!may_be(1, &TradeReport { is_opened_with_token: Some(false), ..sold("a", 102) }));
     assert!(!may_be(2, &sold("a", 102)));
 }
 
@@ -153,12 +153,12 @@ fn record_may_complete_but_not_contradict_the_list() {
 
 #[test]
 fn requests_matter_from_a_minute_before_the_first_doubt() {
-    let since = |doubts: &[Doubt]| Scenario::new(doubts).resolver.relevant_since();
+    let since = |doubts: &[Doubt]| Scenario::new(doubts).resolver.earliest_relevant_time();
     assert_eq!(since(&[]), None);
     assert_eq!(since(&[twin(1, 300), twin(2, 200)]), Some(Millis::from_seconds(140)));
     let mut scenario = Scenario::new(&[twin(1, 300), twin(2, 200)]);
     scenario.take_for_nothing(2);
-    assert_eq!(scenario.resolver.relevant_since(), Some(Millis::from_seconds(240)));
+    assert_eq!(scenario.resolver.earliest_relevant_time(), Some(Millis::from_seconds(240)));
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn doubt_is_near_by_symbol_and_time() {
 }
 
 fn sold(id: &str, second: i64) -> TradeReport {
-    TradeReport { direction: Some(Reported::Known(Direction::Sell)), ..trade(id, second) }
+    TradeReport { direction: Some(ReportedValue::Known(Direction::Sell)), ..trade(id, second) }
 }
 
 #[test]
