@@ -336,7 +336,7 @@ pub(crate) fn change_known(lie: MoneyLie, trade: &Trade, report: &mut TradeRepor
     match (lie, is_row) {
         (RecordedReal, false) | (ListedReal, true) => report.account = Some(Account::Real),
         (ListedOpposite, true) => {
-            report.direction = Some(ReportedValue::Known(trade.order.direction.opposite()))
+            report.direction = Some(ReportedValue::Known(trade.order.direction.opposite()));
         }
         _ => return false,
     }
