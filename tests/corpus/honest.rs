@@ -80,14 +80,14 @@ strategy!("t-sma-slope", SmaSlope { window: Window = Window::new(40) }, 40, |thi
 strategy!(
     "t-long-memory",
     LongMemory { slow: Ema = Ema::new(300).unwrap(), fast: Ema = Ema::new(20).unwrap() },
-    this.slow.stable_after(),
+    this.slow.warmup(),
     |this, candle| {
         let (slow, fast) = (this.slow.update(candle.close()), this.fast.update(candle.close()));
         (minute(candle) % 7 == 0).then(|| toward(fast? - slow?, "trend")).flatten()
     }
 );
 
-strategy!("h-middle", Middle { rsi: Rsi = Rsi::new(9).unwrap(), was: Option<f64> = None }, this.rsi.stable_after() + 1, |this, candle| {
+strategy!("h-middle", Middle { rsi: Rsi = Rsi::new(9).unwrap(), was: Option<f64> = None }, this.rsi.warmup() + 1, |this, candle| {
     let side = (this.rsi.update(candle.close())? - 50.0).signum();
     if this.was.replace(side)? == side { None } else { toward(side, "through the middle") }
 });
@@ -136,16 +136,11 @@ strategy!("h-indecision", Indecision { before: Option<Candle> = None }, 2, |this
     (rise(candle).abs() < 0.2 * range(candle)).then(|| toward(-rise(&before), "undecided")).flatten()
 });
 
-strategy!(
-    "h-long-wick",
-    LongWick { atr: Atr = Atr::new(14).unwrap() },
-    this.atr.stable_after(),
-    |this, candle| {
-        let usual = this.atr.update(candle)?;
-        let (up, down) = wicks(candle);
-        ((up - down).abs() > 0.05 * usual).then(|| toward(down - up, "a long wick")).flatten()
-    }
-);
+strategy!("h-long-wick", LongWick { atr: Atr = Atr::new(14).unwrap() }, this.atr.warmup(), |this, candle| {
+    let usual = this.atr.update(candle)?;
+    let (up, down) = wicks(candle);
+    ((up - down).abs() > 0.05 * usual).then(|| toward(down - up, "a long wick")).flatten()
+});
 
 strategy!("h-jump", Jump { close: Option<f64> = None }, 2, |this, candle| {
     let before = this.close.replace(candle.close())?;

@@ -3,7 +3,9 @@
 use crate::configuration::Config;
 use crate::signals::signal_bots;
 use candlewick_engine::{Blackout, BotSettings};
-use candlewick_history::{AssetType, currency_pair, expected_asset_type, is_asset_code, is_currency_pair};
+use candlewick_history::{
+    AssetType, currency_pair, expected_asset_type, is_currency_pair, is_known_asset_code,
+};
 use candlewick_runtime::control::SignalBots;
 use candlewick_sdk::{Symbol, nearest_name};
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,7 +37,7 @@ impl TradedSymbols {
             currency_pair(*symbol).is_some_and(|(base, quote)| [base, quote].contains(&code))
         };
         let pairs: Vec<Symbol> = self.symbols.iter().copied().filter(is_part).collect();
-        (!pairs.is_empty() || is_asset_code(&code)).then_some(pairs)
+        (!pairs.is_empty() || is_known_asset_code(&code)).then_some(pairs)
     }
 
     pub(crate) fn describe_unknown(&self, written: &str) -> String {

@@ -3,9 +3,9 @@
 use crate::feed::{Feed, FeedItem};
 use crate::translation::{to_opened_trade, to_rejection, to_settlement};
 use candlewick_engine::{
-    Action, BatchEnd, BotId, BotVerdict, EngineError, Entry, Event, EventKind, Header, IntentId, Interest,
-    Origin, OutsideSignal, Recorder, Rule, Session, SessionSettings, StoredCandles, SymbolId, TradeBook,
-    WorstStaleness,
+    Action, BatchEnd, BotId, BotVerdict, EngineError, Entry, Event, EventKind, Header, IntentId, Origin,
+    OutsideSignal, Recorder, RecorderInterest, Rule, Session, SessionSettings, StoredCandles, SymbolId,
+    TradeBook, WorstStaleness,
 };
 use candlewick_sdk::{CandleSeries, Millis, Money, MoneyScale, Series, Strategy, Symbol};
 use candlewick_simulator::{
@@ -55,8 +55,8 @@ impl NullRecorder {
 }
 
 impl Recorder for NullRecorder {
-    fn interest(&self) -> Interest {
-        Interest::AllButCandles
+    fn interest(&self) -> RecorderInterest {
+        RecorderInterest::AllButCandles
     }
 
     fn record(&mut self, _entry: Entry<'_>) -> io::Result<()> {
@@ -167,10 +167,10 @@ impl Backtest {
         let candles = std::mem::take(&mut self.candles);
         let prices = std::mem::take(&mut self.prices);
         let total = match recorder.interest() {
-            Interest::AllButCandles if self.signals.is_empty() => {
+            RecorderInterest::AllButCandles if self.signals.is_empty() => {
                 self.run_in_batches(&candles, &prices, recorder, progress)?
             }
-            Interest::Everything | Interest::AllButCandles => {
+            RecorderInterest::Everything | RecorderInterest::AllButCandles => {
                 self.run_event_by_event(&candles, &prices, recorder, progress)?
             }
         };

@@ -88,4 +88,4 @@ pub use order::{OpenOutcome, Rejection, RejectionReason, TradeOrder};
 pub use price_feed::{PriceFeed, PriceSender, PriceTick};
 pub use recorder::{PolledCandles, PricePoller};
 pub use report::{Payment, ReportedValue, TradeListing, TradeProgress, TradeReport};
-pub use request::{Priority, Reply, Skew, current_intent, current_priority, with_intent, with_priority};
+pub use request::{ClockSkew, Priority, Reply, current_intent, current_priority, with_intent, with_priority};

@@ -56,7 +56,7 @@ pub struct Reply<T> {
 
 /// Bounds on the venue's time minus our time. Negative values mean that the venue's clock is behind our clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Skew {
+pub struct ClockSkew {
     /// Lower bound of the difference.
     pub low: Millis,
     /// Upper bound of the difference.
@@ -75,13 +75,13 @@ impl<T> Reply<T> {
     }
 
     /// Returns the bounds of the clock skew, one round trip plus one second apart; `None` if `date` is missing.
-    pub fn skew(&self) -> Option<Skew> {
+    pub fn skew(&self) -> Option<ClockSkew> {
         let date = self.date?;
-        Some(Skew { low: date - self.received, high: date + Millis::new(999) - self.sent })
+        Some(ClockSkew { low: date - self.received, high: date + Millis::new(999) - self.sent })
     }
 }
 
-impl Skew {
+impl ClockSkew {
     /// Returns the skew within the bounds that is closest to zero, which is 0 if the bounds include 0.
     pub fn min_abs_skew(self) -> Millis {
         if self.low > Millis::ZERO {

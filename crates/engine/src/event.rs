@@ -433,7 +433,7 @@ impl Halt {
     pub const ALARM_PREFIX: &'static str = "halted: ";
 
     /// Parses a halt from the text of an alarm raised at `at`. Returns `None` for other alarms.
-    pub fn from_alarm(alarm: &str, at: Millis) -> Option<Self> {
+    pub fn from_alarm_text(alarm: &str, at: Millis) -> Option<Self> {
         let reason = alarm.strip_prefix(Self::ALARM_PREFIX)?;
         Some(Self { at: Some(at), reason: reason.to_owned() })
     }
@@ -443,7 +443,7 @@ impl Halt {
         // Skip the many long notes about other topics.
         let note = Some(body).filter(|body| body.starts_with("{\"alarm\":"))?;
         let note: serde_json::Value = serde_json::from_str(note).ok()?;
-        Self::from_alarm(note.get("alarm")?.as_str()?, at)
+        Self::from_alarm_text(note.get("alarm")?.as_str()?, at)
     }
 
     /// Returns the text of the alarm that records this halt in the journal.

@@ -72,7 +72,7 @@ impl Ledger {
     }
 
     /// Returns the highest equity since the start or the last resume.
-    pub const fn peak(&self) -> Money {
+    pub const fn peak_equity(&self) -> Money {
         self.peak
     }
 

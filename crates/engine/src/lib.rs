@@ -52,7 +52,7 @@ pub use judge::{EdgeDetection, Judge, JudgedTrade, build_judge, judge, judge_tra
 pub use kept_rows::{StoredCounts, StoredRow};
 pub use ledger::Ledger;
 pub use outside_signal::{OutsideSignal, SignalId, SignalReason, SignalSource};
-pub use record::{Entry, Header, Interest, JournalHash, Recorder};
+pub use record::{Entry, Header, JournalHash, Recorder, RecorderInterest};
 pub use reload::{ReloadNote, ReloadTrigger, SettingChange, SettingsReload, changes_between};
 pub use risk::{
     ApprovedTrade, Blackout, Blackouts, BotLimitSettings, CooldownScope, DayStart, EndedTrade, Hours,

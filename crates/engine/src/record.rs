@@ -40,7 +40,7 @@ pub enum Entry<'a> {
 
 /// The entries that a recorder needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Interest {
+pub enum RecorderInterest {
     /// Every entry.
     Everything,
     /// All entries except candles, which are stored elsewhere or covered by a hash.
@@ -50,8 +50,8 @@ pub enum Interest {
 /// A receiver of consecutive journal entries, such as a file or a hash.
 pub trait Recorder {
     /// Returns the entries that the recorder needs. The recorder must ignore all other entries.
-    fn interest(&self) -> Interest {
-        Interest::Everything
+    fn interest(&self) -> RecorderInterest {
+        RecorderInterest::Everything
     }
 
     /// Records the next entry. After an error, the driver opens no more trades.
@@ -100,8 +100,8 @@ impl Default for JournalHash {
 }
 
 impl Recorder for JournalHash {
-    fn interest(&self) -> Interest {
-        Interest::AllButCandles
+    fn interest(&self) -> RecorderInterest {
+        RecorderInterest::AllButCandles
     }
 
     #[inline]

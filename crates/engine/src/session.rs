@@ -86,7 +86,8 @@ impl Session {
             SeriesId::new(place).ok_or_else(too_many)?;
             let stake = Stake::new(&bot.stake, scale, &format!("bots[{index}].stake"))?;
             let rule = CoverageRule::for_symbol(bot.symbol, settings.longer_share_percent);
-            let longer = LongerCandles::with_rule(bot.interval, strategy.longer_intervals(), rule);
+            let longer =
+                LongerCandles::new_with_coverage_rule(bot.interval, strategy.longer_intervals(), rule);
             let longer = longer.map_err(|error| {
                 let problem = format!("strategy \"{}\" needs longer candles: {error}", bot.strategy);
                 EngineError::setting(format!("bots[{index}].interval"), problem)

@@ -44,7 +44,8 @@ pub use import::{
 };
 pub use in_step::{MismatchKind, SeriesMismatch, series_mismatches};
 pub use market::{
-    AssetType, KnownMarket, currency_pair, expected_asset_type, is_asset_code, is_currency_pair, known_market,
+    AssetType, KnownMarket, currency_pair, expected_asset_type, is_currency_pair, is_known_asset_code,
+    known_market,
 };
 pub use parquet::{read_parquet, read_parquet_file, write_parquet_file};
 pub use resample::{ResampledSeries, count_resampled_candles, resample, resample_with_coverage};

@@ -75,7 +75,7 @@ fn is_currency(code: &str) -> bool {
     CURRENCIES.contains(&code) || EXOTIC_CURRENCIES.contains(&code)
 }
 
-pub fn is_asset_code(code: &str) -> bool {
+pub fn is_known_asset_code(code: &str) -> bool {
     is_currency(code) || COIN_AND_METAL_CODES.contains(&code)
 }
 
@@ -85,7 +85,7 @@ pub fn currency_pair(symbol: Symbol) -> Option<(String, String)> {
     let name = OTC_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);
     let pair = |base: &str, quote: &str| Some((base.to_owned(), quote.to_owned()));
     if let Some((base, quote)) = name.split_once(['/', '-', '_']) {
-        return if is_asset_code(quote) { pair(base, quote) } else { None };
+        return if is_known_asset_code(quote) { pair(base, quote) } else { None };
     }
     let is_code =
         |part: &str| (2..=10).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());

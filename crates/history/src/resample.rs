@@ -31,7 +31,7 @@ pub fn resample_with_coverage(
     percent: f64,
 ) -> Result<ResampledSeries, HistoryError> {
     let rule = CoverageRule::for_symbol(series.symbol(), Some(percent));
-    let mut resampler = Resampler::new(series.interval(), interval)?.with_rule(rule);
+    let mut resampler = Resampler::new(series.interval(), interval)?.with_coverage_rule(rule);
     let mut candles: Vec<Candle> = Vec::new();
     for fine in series.candles() {
         candles.extend(resampler.finish_before(fine.time()));
@@ -51,7 +51,7 @@ pub fn count_resampled_candles(series: &CandleSeries, percent: f64) -> Vec<(Inte
     let resampler = |length: Millis| {
         let interval = Interval::from_seconds(length.get() / 1_000).ok()?;
         let made = Resampler::new(series.interval(), interval).ok()?;
-        (interval > series.interval()).then(|| made.with_rule(rule))
+        (interval > series.interval()).then(|| made.with_coverage_rule(rule))
     };
     let mut all: Vec<Resampler> = USUAL_INTERVALS.into_iter().filter_map(resampler).collect();
     for fine in series.candles() {

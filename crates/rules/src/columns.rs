@@ -5,9 +5,9 @@ use crate::indicator::{CandleIndicator, NumberIndicator, write_columns};
 use crate::program::{InlineSlots, Slot, Slots};
 use crate::step::compare;
 use candlewick_sdk::indicator::Ema;
-use candlewick_sdk::{Candle, MAX_BATCH};
+use candlewick_sdk::{Candle, MAX_BATCH_CANDLES};
 
-pub(crate) type Column = [f64; MAX_BATCH];
+pub(crate) type Column = [f64; MAX_BATCH_CANDLES];
 
 /// One column for each value of a small program. [`InlineSlots`] stores the last entry of each column.
 #[derive(Clone, Debug)]
@@ -20,13 +20,13 @@ pub(crate) struct Columns {
 
 impl Columns {
     pub(crate) fn new(values: &InlineSlots) -> Self {
-        let columns = values.used_values().iter().map(|value| [*value; MAX_BATCH]);
+        let columns = values.used_values().iter().map(|value| [*value; MAX_BATCH_CANDLES]);
         Self { all: columns.collect(), prices: values.used_prices(), count: 0 }
     }
 
     #[inline]
     pub(crate) fn load_prices(&mut self, candles: &[Candle]) {
-        self.count = candles.len().min(MAX_BATCH);
+        self.count = candles.len().min(MAX_BATCH_CANDLES);
         let Some(prices) = self.all.first_chunk_mut() else { return };
         let [open, high, low, close] = prices;
         let [by_open, by_high, by_low, by_close] = self.prices;
@@ -52,7 +52,7 @@ impl Columns {
     /// Returns a mask with a 1 bit for each candle on which `holds` is true. The first candle is the lowest bit.
     #[inline]
     pub(crate) fn mask_where(&self, one: Slot, other: Slot, holds: impl Fn(f64, f64) -> bool) -> u64 {
-        let mut flags = [0_u8; MAX_BATCH];
+        let mut flags = [0_u8; MAX_BATCH_CANDLES];
         let pairs = self.all[one].iter().zip(&self.all[other]);
         flags.iter_mut().zip(pairs).for_each(|(flag, (one, other))| *flag = u8::from(holds(*one, *other)));
         let (bytes, _) = flags.as_chunks();
@@ -74,7 +74,7 @@ impl Columns {
         values: &mut InlineSlots,
         value: impl Fn(f64, f64) -> f64,
     ) {
-        let mut made = [f64::NAN; MAX_BATCH];
+        let mut made = [f64::NAN; MAX_BATCH_CANDLES];
         let pairs = self.all[one].iter().zip(&self.all[other]);
         made.iter_mut().zip(pairs).for_each(|(made, (one, other))| *made = value(*one, *other));
         self.all[out] = made;
@@ -97,13 +97,13 @@ impl Columns {
     }
 
     /// Counts how often a condition is true in a rolling window. A count is NaN if any value in the window is unknown.
-    /// `window` holds up to `MAX_BATCH` values before the batch, oldest first, and is updated for the next batch.
+    /// `window` holds up to `MAX_BATCH_CANDLES` values before the batch, oldest first, and is updated for the next batch.
     #[inline]
     pub(crate) fn count(&mut self, of: Slot, window: &mut [f64], out: Slot, values: &mut InlineSlots) {
         let (new, length) = (self.all[of], window.len());
-        let mut all = [f64::NAN; 2 * MAX_BATCH];
+        let mut all = [f64::NAN; 2 * MAX_BATCH_CANDLES];
         all[..length].copy_from_slice(window);
-        all[length..length + MAX_BATCH].copy_from_slice(&new);
+        all[length..length + MAX_BATCH_CANDLES].copy_from_slice(&new);
         let known = &all[..length + self.count];
         let holds = |condition: f64| f64::from(u8::from(condition == 1.0));
         let mut held: f64 = window.iter().map(|condition| holds(*condition)).sum();
@@ -165,7 +165,7 @@ impl Columns {
     pub(crate) fn shift(&mut self, of: Slot, last: f64, out: Slot, values: &mut InlineSlots) -> f64 {
         let next = self.count.checked_sub(1).map_or(last, |place| self.all[of][place]);
         self.all.copy_within(of..=of, out);
-        self.all[out].copy_within(..MAX_BATCH - 1, 1);
+        self.all[out].copy_within(..MAX_BATCH_CANDLES - 1, 1);
         self.all[out][0] = last;
         self.store_last(out, values);
         next

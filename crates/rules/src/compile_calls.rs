@@ -147,7 +147,7 @@ impl Compiler<'_> {
             of = Some(self.graph.add(Op::Field(Field::Close), "close".to_owned(), 1, at.interval_index));
         }
         let source_warm = of.map_or(1, |of| self.graph.node(of).warmup_candles.max(1));
-        let warm = source_warm - 1 + indicator.stable_after(self.graph.intervals()[at.interval_index]);
+        let warm = source_warm - 1 + indicator.warmup(self.graph.intervals()[at.interval_index]);
         // This name must differ from the name of the main line.
         let own = if indicator.line_count() == 1 { name.clone() } else { format!("{name}.*") };
         let op = Op::Indicator { indicator: Box::new(indicator), of };

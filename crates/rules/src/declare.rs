@@ -117,7 +117,7 @@ impl SeriesProgram {
     fn new(graph: &Graph, of: Id, rule: CoverageRule) -> Self {
         let (program, places) = Program::build(graph, &[of]);
         let own = graph.intervals()[0];
-        let resampler = |to: Interval| Some(Resampler::new(own, to).ok()?.with_rule(rule));
+        let resampler = |to: Interval| Some(Resampler::new(own, to).ok()?.with_coverage_rule(rule));
         let longer = program.longer_intervals().into_iter().filter_map(resampler).collect();
         Self { program, place: places[0], longer }
     }

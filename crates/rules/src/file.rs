@@ -5,7 +5,7 @@ use crate::rule::Side;
 use crate::{Rule, RuleError, catalog};
 use candlewick_sdk::{
     AliasContext, AliasTarget, CloseType, Interval, Parameter, extract_rejected_value, find_alias_targets,
-    find_setting, nearest_name, simplify_message,
+    find_setting, nearest_name, simplify_parse_error,
 };
 use serde::Deserialize;
 use serde_json::{Number, Value};
@@ -185,7 +185,8 @@ fn syntax_error(error: &toml::de::Error, text: &str) -> FileError {
     let line = usize::try_from(number).ok().and_then(|number| text.lines().nth(number - 1));
     let value = line.and_then(|line| line.split_once('=')).map(|(_, value)| value);
     let words = line.and_then(|line| hint_for_line(line.trim(), &message));
-    let words = words.or_else(|| hint_for_key(&message, value)).unwrap_or_else(|| simplify_message(&message));
+    let words =
+        words.or_else(|| hint_for_key(&message, value)).unwrap_or_else(|| simplify_parse_error(&message));
     error_at(text, &RuleError::new(span, words))
 }
 
@@ -333,8 +334,8 @@ pub(crate) fn prepend_key(table: &Value, message: &str) -> String {
         collect_keys(table, "", &given, &mut found);
     }
     match found.as_slice() {
-        [key] => format!("{key}: {}", simplify_message(message)),
-        _ => simplify_message(message),
+        [key] => format!("{key}: {}", simplify_parse_error(message)),
+        _ => simplify_parse_error(message),
     }
 }
 

@@ -6,10 +6,7 @@ use candlewick_sdk::indicator::{
     Adx, Atr, Bollinger, Cci, Donchian, Ema, HeikinAshi, Hull, IndicatorError, Keltner, Macd, ParabolicSar,
     Pivots, Rsi, SessionRange, Sma, Stochastic, Supertrend, WilliamsR, Wma, ZScore,
 };
-use candlewick_sdk::{Candle, Direction, Interval, MAX_BATCH, Millis};
-
-/// Number of past candles assumed to affect trend-following indicators. In theory, all past candles do.
-const TREND_MEMORY_CANDLES: usize = 500;
+use candlewick_sdk::{Candle, Direction, Interval, MAX_BATCH_CANDLES, Millis};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Indicator {
@@ -108,27 +105,27 @@ impl Indicator {
         }
     }
 
-    /// Returns the number of candles after which the values no longer depend on where the series starts.
-    pub(crate) fn stable_after(&self, interval: Interval) -> usize {
+    /// Returns the number of candles after which the start of the series no longer matters.
+    pub(crate) fn warmup(&self, interval: Interval) -> usize {
         match self {
             Self::Sma(sma) => sma.warmup(),
-            Self::Ema(ema) => ema.stable_after(),
+            Self::Ema(ema) => ema.warmup(),
             Self::Wma(wma) => wma.warmup(),
             Self::Hull(hull) => hull.warmup(),
-            Self::Rsi(rsi) => rsi.stable_after(),
+            Self::Rsi(rsi) => rsi.warmup(),
             Self::ZScore(score) => score.warmup(),
-            Self::Macd(macd) => macd.stable_after(),
+            Self::Macd(macd) => macd.warmup(),
             Self::Bollinger(bollinger) => bollinger.warmup(),
-            Self::Atr(atr) => atr.stable_after(),
-            Self::Adx(adx) => adx.stable_after(),
+            Self::Atr(atr) => atr.warmup(),
+            Self::Adx(adx) => adx.warmup(),
             Self::Cci(cci) => cci.warmup(),
             Self::Stochastic(stochastic) => stochastic.warmup(),
             Self::Donchian(donchian) => donchian.warmup(),
-            Self::Keltner(keltner) => keltner.stable_after(),
+            Self::Keltner(keltner) => keltner.warmup(),
             Self::WilliamsR(williams) => williams.warmup(),
-            Self::Supertrend(supertrend) => supertrend.warmup() + TREND_MEMORY_CANDLES,
-            Self::ParabolicSar(sar) => sar.warmup() + TREND_MEMORY_CANDLES,
-            Self::HeikinAshi(smooth) => smooth.stable_after(),
+            Self::Supertrend(supertrend) => supertrend.warmup(),
+            Self::ParabolicSar(sar) => sar.warmup(),
+            Self::HeikinAshi(smooth) => smooth.warmup(),
             Self::SessionRange(session) => session.warmup(interval),
             Self::Pivots(pivots) => pivots.warmup(interval),
         }
@@ -276,7 +273,7 @@ pub(crate) fn write_columns<L: AsRef<[f64]>>(columns: &mut [Column], values: imp
             *value = line.as_ref()[0];
         }
     } else {
-        for (place, values) in values.enumerate().take(MAX_BATCH) {
+        for (place, values) in values.enumerate().take(MAX_BATCH_CANDLES) {
             columns.iter_mut().zip(values.as_ref()).for_each(|(column, line)| column[place] = *line);
         }
     }

@@ -7,7 +7,7 @@ use crate::instruction::crossing_flag;
 use crate::program::{InlineSlots, Slot, Slots};
 use candlewick_engine::{LocalClock, TradingWindow};
 use candlewick_sdk::indicator::{Bollinger, Ema, Macd, Rsi, Sma};
-use candlewick_sdk::{Candle, Interval, MAX_BATCH, Millis};
+use candlewick_sdk::{Candle, Interval, MAX_BATCH_CANDLES, Millis};
 
 /// Tolerance within which numbers count as equal, relative to the second number or the close, whichever is larger.
 /// Without it, averages of constant prices would differ because of rounding errors.
@@ -320,7 +320,7 @@ impl Step {
                 *age = if of == 1.0 { Some(0) } else { age.map(|age| age + 1).filter(|age| age <= within) };
                 age.map_or(f64::NAN, |age| age as f64)
             }),
-            Action::Count { of, last, next, held, unknown } if last.len() <= MAX_BATCH => {
+            Action::Count { of, last, next, held, unknown } if last.len() <= MAX_BATCH_CANDLES => {
                 // Rotates the list so that the oldest value comes first.
                 last.rotate_left(*next);
                 *next = 0;

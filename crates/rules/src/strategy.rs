@@ -6,7 +6,7 @@ use crate::graph::{Graph, Id};
 use crate::program::{Program, Slot};
 use crate::{declare, direct};
 use candlewick_sdk::{
-    Candle, CandleAnswers, CoverageRule, Declaration, Direction, Expiry, Interval, MAX_BATCH, Reason,
+    Candle, CandleAnswers, CoverageRule, Declaration, Direction, Expiry, Interval, MAX_BATCH_CANDLES, Reason,
     ReasonTemplate, Signal, Strategy,
 };
 
@@ -113,7 +113,7 @@ impl RuleSet {
         reached: &mut [u64],
         answers: &mut CandleAnswers,
     ) {
-        let all = u64::MAX >> (u64::BITS - candles.len().clamp(1, MAX_BATCH) as u32);
+        let all = u64::MAX >> (u64::BITS - candles.len().clamp(1, MAX_BATCH_CANDLES) as u32);
         let held = self.decision.first_true_batch(columns, all, reached);
         let mut left = held.iter().fold(0, |any, held| any | held);
         while left != 0 {

@@ -80,7 +80,7 @@ pub struct Funds {
 
 impl Funds {
     pub(crate) fn from_ledger(ledger: &Ledger) -> Self {
-        let (free, open_stakes, peak) = (ledger.free_balance(), ledger.open_stakes(), ledger.peak());
+        let (free, open_stakes, peak) = (ledger.free_balance(), ledger.open_stakes(), ledger.peak_equity());
         Self { free, open_stakes, peak, first_wallet: None }
     }
 }

@@ -3,7 +3,7 @@
 //! [`find_majority`] finds the difference on which most recent samples agree. Contradicting samples are ignored.
 //! If the newest samples contradict all earlier ones, a clock was changed, and the earlier samples are dropped.
 
-use candlewick_broker::{PriceAnswer, Reply, Skew, TradeReport};
+use candlewick_broker::{ClockSkew, PriceAnswer, Reply, TradeReport};
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -78,9 +78,9 @@ impl SkewWatch {
 
     pub(crate) fn on_local_clock_moved(&mut self, by: Millis, now: Millis) -> SkewChange {
         for dated in &mut self.samples {
-            let Skew { low, high } = dated.sample.bounds;
+            let ClockSkew { low, high } = dated.sample.bounds;
             let high = if high == Millis::MAX { high } else { high - by };
-            dated.sample.bounds = Skew { low: low - by, high };
+            dated.sample.bounds = ClockSkew { low: low - by, high };
             dated.at += by;
         }
         self.estimate = self.find_estimate(now);
@@ -102,12 +102,12 @@ impl SkewWatch {
     }
 
     /// Returns the bounds on which the samples agree, or those of the newest `Date` header if it proves a larger skew.
-    fn effective_bounds(&self) -> Option<Skew> {
+    fn effective_bounds(&self) -> Option<ClockSkew> {
         let ClockEstimate { low, high, .. } = self.estimate?;
-        let agreed = Skew { low, high: high.unwrap_or(Millis::MAX) };
+        let agreed = ClockSkew { low, high: high.unwrap_or(Millis::MAX) };
         let newest = self.samples.back().map(|dated| dated.sample);
         let header = newest.filter(|newest| newest.source == ClockSource::Date).map(|newest| newest.bounds);
-        let distance = |bounds: &Skew| bounds.min_abs_skew().abs_diff(Millis::ZERO);
+        let distance = |bounds: &ClockSkew| bounds.min_abs_skew().abs_diff(Millis::ZERO);
         Some(header.filter(|header| distance(header) > distance(&agreed)).unwrap_or(agreed))
     }
 
@@ -143,10 +143,10 @@ impl SkewWatch {
 }
 
 impl TimedSample {
-    fn bounds_at(&self, now: Millis) -> Skew {
+    fn bounds_at(&self, now: Millis) -> ClockSkew {
         let drift = Millis::new((now - self.at).get().max(0) / DRIFT_DIVISOR);
-        let Skew { low, high } = self.sample.bounds;
-        Skew { low: low - drift, high: if high == Millis::MAX { high } else { high + drift } }
+        let ClockSkew { low, high } = self.sample.bounds;
+        ClockSkew { low: low - drift, high: if high == Millis::MAX { high } else { high + drift } }
     }
 }
 
@@ -162,7 +162,7 @@ pub struct ClockEstimate {
 }
 
 impl ClockEstimate {
-    pub(crate) fn allows(&self, bounds: Skew) -> bool {
+    pub(crate) fn allows(&self, bounds: ClockSkew) -> bool {
         bounds.low <= self.high.unwrap_or(Millis::MAX) && self.low <= bounds.high
     }
 
@@ -173,14 +173,16 @@ impl ClockEstimate {
 
 /// Returns the bounds on which most samples agree. Equally good bounds are merged into one range.
 /// The algorithm is Marzullo's ("Maintaining the Time in a Distributed System", 1984), which NTP also uses.
-pub(super) fn find_majority(bounds: impl ExactSizeIterator<Item = Skew> + Clone) -> Option<ClockEstimate> {
+pub(super) fn find_majority(
+    bounds: impl ExactSizeIterator<Item = ClockSkew> + Clone,
+) -> Option<ClockEstimate> {
     let count = bounds.len();
     if count == 0 {
         return None;
     }
     // Usually all bounds overlap, and this check is fast.
-    let common = bounds.clone().reduce(|a, b| Skew { low: a.low.max(b.low), high: a.high.min(b.high) });
-    if let Some(Skew { low, high }) = common.filter(|common| common.low <= common.high) {
+    let common = bounds.clone().reduce(|a, b| ClockSkew { low: a.low.max(b.low), high: a.high.min(b.high) });
+    if let Some(ClockSkew { low, high }) = common.filter(|common| common.low <= common.high) {
         let high = (high != Millis::MAX).then_some(high);
         return Some(ClockEstimate { low, high, agreeing: count, outvoted: 0 });
     }
@@ -232,7 +234,7 @@ pub enum ClockSource {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClockSample {
     pub(crate) source: ClockSource,
-    bounds: Skew,
+    bounds: ClockSkew,
 }
 
 impl ClockSample {
@@ -242,7 +244,7 @@ impl ClockSample {
 
     pub(crate) fn from_open(reply: &Reply<Box<TradeReport>>) -> Option<Self> {
         let taken = reply.value.request_time?;
-        let bounds = Skew { low: taken - reply.received, high: taken - reply.sent };
+        let bounds = ClockSkew { low: taken - reply.received, high: taken - reply.sent };
         Some(Self { source: ClockSource::Open, bounds })
     }
 
@@ -252,7 +254,7 @@ impl ClockSample {
         let record = reply.value.record().filter(|record| record.time <= asked)?;
         let recorded = record.created_time.filter(|at| *at <= reply.received + MAX_RECORDING_LEAD);
         let recorded = recorded.unwrap_or(record.time).max(record.time);
-        let bounds = Skew { low: recorded - reply.received, high: Millis::MAX };
+        let bounds = ClockSkew { low: recorded - reply.received, high: Millis::MAX };
         Some(Self { source: ClockSource::PriceRecord, bounds })
     }
 }
@@ -301,7 +303,7 @@ mod tests {
     }
 
     fn says(source: ClockSource, low: i64, high: i64) -> ClockSample {
-        ClockSample { source, bounds: Skew { low: Millis::new(low), high: Millis::new(high) } }
+        ClockSample { source, bounds: ClockSkew { low: Millis::new(low), high: Millis::new(high) } }
     }
 
     fn watched(samples: &[ClockSample]) -> (SkewWatch, SkewChange) {
@@ -429,7 +431,7 @@ mod tests {
             noon,
         );
         let sample = ClockSample::from_price(&reply, noon);
-        let bounds = expected.map(|low| Skew { low, high: Millis::MAX });
+        let bounds = expected.map(|low| ClockSkew { low, high: Millis::MAX });
         assert_eq!(sample.map(|sample| sample.bounds), bounds, "{time} {recorded_time:?}");
     }
 

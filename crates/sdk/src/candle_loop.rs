@@ -235,7 +235,7 @@ impl Deref for CandleAnswers {
 }
 
 /// Maximum number of candles in a batch: one per bit of a `u64` mask.
-pub const MAX_BATCH: usize = 64;
+pub const MAX_BATCH_CANDLES: usize = 64;
 
 /// Minimum number of candles in a batch. Fewer candles are processed one at a time.
 const MIN_BATCH: usize = 4;
@@ -248,7 +248,7 @@ const MIN_BATCH: usize = 4;
 /// candles before it answers an earlier one. Memory safety is not affected.
 #[expect(unsafe_code, reason = "implementers guarantee what the type system cannot check")]
 pub unsafe trait BatchStrategy: Strategy {
-    /// Processes the next closed candles, at most [`MAX_BATCH`], and appends their signals to `answers`.
+    /// Processes the next closed candles, at most [`MAX_BATCH_CANDLES`], and appends their signals to `answers`.
     fn answer_batch(&mut self, candles: &[Candle], answers: &mut CandleAnswers);
 }
 
@@ -322,7 +322,7 @@ impl<S: BatchStrategy> Strategy for BatchAdapter<S> {
             return None;
         }
         let mut fed = 0;
-        for batch in candles.chunks(MAX_BATCH) {
+        for batch in candles.chunks(MAX_BATCH_CANDLES) {
             self.0.answer_batch(batch, answers);
             fed += batch.len();
             if answers.len() >= max_answers {
@@ -484,7 +484,7 @@ mod tests {
             let whole = (1..=expected / 40).map(|count| candles[count * 40 - 1].time());
             assert_eq!(times, whole.collect::<Vec<_>>(), "{most}");
             assert_eq!(strategy.0.together.iter().sum::<usize>(), expected);
-            assert!(strategy.0.together.iter().all(|count| *count <= MAX_BATCH));
+            assert!(strategy.0.together.iter().all(|count| *count <= MAX_BATCH_CANDLES));
         }
     }
 

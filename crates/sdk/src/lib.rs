@@ -118,7 +118,8 @@ pub mod testkit;
 
 pub use candle::{Candle, CandleError, Ohlcv, Price, compare_prices, format_price};
 pub use candle_loop::{
-    BatchAdapter, BatchStrategy, CandleAnswer, CandleAnswers, CandleLoop, FeedResult, MAX_BATCH, prefetch,
+    BatchAdapter, BatchStrategy, CandleAnswer, CandleAnswers, CandleLoop, FeedResult, MAX_BATCH_CANDLES,
+    prefetch,
 };
 pub use condition::{Condition, ConditionRole, GateSnapshot, GateTransition, SettledSignal};
 pub use declaration::{
@@ -139,7 +140,7 @@ pub use strategy::{BotContext, BuildError, Strategy, StrategyFactory};
 #[doc(hidden)]
 pub use suggestion::{
     AliasContext, AliasTarget, edit_distance, extract_rejected_value, find_alias_targets, find_key,
-    find_setting, nearest_name, simplify_message, suggest,
+    find_setting, nearest_name, simplify_parse_error, suggest,
 };
 pub use symbol::{CURRENCIES, OTC_SUFFIXES, Symbol, SymbolError, TradingWeek};
 pub use text::{Text, escape_hidden, from_csv_cell, group_thousands, is_hidden, to_csv_cell};

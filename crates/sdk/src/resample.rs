@@ -6,7 +6,7 @@ use std::ops::Range;
 /// Incremental builder of long candles from short candles.
 ///
 /// A long candle has the first open, highest high, lowest low, last close and total volume of its short candles.
-/// By default, no short candle may be missing. [`with_rule`](Self::with_rule) sets another [rule](CoverageRule).
+/// By default, no short candle may be missing. [`with_coverage_rule`](Self::with_coverage_rule) sets another [rule](CoverageRule).
 ///
 /// ```
 /// use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Resampler};
@@ -160,7 +160,7 @@ impl Resampler {
 
     /// Sets the rule for building long candles.
     #[must_use]
-    pub const fn with_rule(self, rule: CoverageRule) -> Self {
+    pub const fn with_coverage_rule(self, rule: CoverageRule) -> Self {
         Self { rule, ..self }
     }
 
@@ -204,7 +204,7 @@ impl Resampler {
     pub(crate) fn required_history(&self, warmup: usize, candles: &[Candle]) -> Option<usize> {
         let each = usize::try_from(self.to.length().get() / self.from.length().get()).ok()?;
         let long = (warmup.saturating_add(1) / each).saturating_sub(1);
-        let mut resampler = Self::new(self.from, self.to).ok()?.with_rule(self.rule);
+        let mut resampler = Self::new(self.from, self.to).ok()?.with_coverage_rule(self.rule);
         // Index of the first short candle of each long candle.
         let (mut begins, mut begin) = (Vec::new(), 0);
         for (place, candle) in candles.iter().enumerate() {
@@ -300,22 +300,30 @@ impl LongerCandles {
     /// Creates a builder that combines candles of the interval `own` into candles of each `wanted` interval, with
     /// [`CoverageRule::Complete`]. Fails unless each `wanted` interval is longer than `own` and a multiple of `own`.
     pub fn new(own: Interval, wanted: &[Interval]) -> Result<Self, ResampleError> {
-        Self::with_rule(own, wanted, CoverageRule::Complete)
+        Self::new_with_coverage_rule(own, wanted, CoverageRule::Complete)
     }
 
     /// Creates a builder with the bot's interval, market hours and [coverage](BotContext::longer_share_percent).
     pub fn for_bot(bot: &BotContext, wanted: &[Interval]) -> Result<Self, ResampleError> {
-        Self::with_rule(bot.interval, wanted, CoverageRule::for_symbol(bot.symbol, bot.longer_share_percent))
+        Self::new_with_coverage_rule(
+            bot.interval,
+            wanted,
+            CoverageRule::for_symbol(bot.symbol, bot.longer_share_percent),
+        )
     }
 
     /// Like [`new`](Self::new), but applies the given rule.
-    pub fn with_rule(own: Interval, wanted: &[Interval], rule: CoverageRule) -> Result<Self, ResampleError> {
+    pub fn new_with_coverage_rule(
+        own: Interval,
+        wanted: &[Interval],
+        rule: CoverageRule,
+    ) -> Result<Self, ResampleError> {
         let mut wanted = wanted.to_vec();
         wanted.sort_unstable();
         wanted.dedup();
         let resampler = |to: Interval| match Resampler::new(own, to) {
             Ok(_) if to == own => Err(ResampleError::NotLonger { from: own, to }),
-            made => made.map(|resampler| resampler.with_rule(rule)),
+            made => made.map(|resampler| resampler.with_coverage_rule(rule)),
         };
         Ok(Self { resamplers: wanted.into_iter().map(resampler).collect::<Result<_, _>>()? })
     }
@@ -451,7 +459,8 @@ mod tests {
     #[test]
     fn feeds_longer_candle_that_ended_in_a_gap_before_the_next_candle() {
         let rule = CoverageRule::Share { week: TradingWeek::Always, percent: 50.0 };
-        let mut longer = LongerCandles::with_rule(Interval::MINUTE, &intervals(&["2m", "4m"]), rule).unwrap();
+        let mut longer =
+            LongerCandles::new_with_coverage_rule(Interval::MINUTE, &intervals(&["2m", "4m"]), rule).unwrap();
         let mut recording = Recording { seen: Vec::new() };
         for candle in minutes([0, 1, 2, 5, 9, 10, 11, 12]) {
             longer.feed_candle(&candle, &mut recording);
@@ -473,7 +482,7 @@ mod tests {
     fn friday_is_the_last_day_of_currencies_before_monday() {
         let rule = CoverageRule::for_symbol("EURUSD".parse().unwrap(), Some(50.0));
         let day: Interval = "1d".parse().unwrap();
-        let mut longer = LongerCandles::with_rule(Interval::MINUTE, &[day], rule).unwrap();
+        let mut longer = LongerCandles::new_with_coverage_rule(Interval::MINUTE, &[day], rule).unwrap();
         let mut recording = Recording { seen: Vec::new() };
         // Friday 2026-01-09 until 22:00, then from Sunday 22:00 to Monday 00:02.
         let friday = 20_462 * 1_440;

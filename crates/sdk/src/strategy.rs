@@ -35,7 +35,7 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
     /// start, and can first trade on the next candle. Signals during the warm-up are never traded.
     ///
     /// A mean of the last 20 closes needs 20 candles. A comparison of the current candle with the previous 20 needs 21.
-    /// For an indicator, return its `stable_after()` if it has one, otherwise its `warmup()`.
+    /// For an indicator, return its own `warmup()`.
     fn warmup(&self) -> usize;
 
     /// Processes a closed candle of the bot's series and returns a signal to request a trade.
@@ -133,7 +133,7 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
     ///
     /// impl Strategy for Oversold {
     ///     fn warmup(&self) -> usize {
-    ///         self.rsi.stable_after()
+    ///         self.rsi.warmup()
     ///     }
     ///
     ///     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {

@@ -159,7 +159,7 @@ pub fn find_setting(key: &str) -> Option<&'static AliasTarget> {
 /// Rewrites a deserialization error in plain words, without Rust types.
 /// For example, `` invalid type: boolean `true`, expected u32 `` becomes `use a whole number, not true`.
 /// A message in an unknown format stays unchanged.
-pub fn simplify_message(message: &str) -> String {
+pub fn simplify_parse_error(message: &str) -> String {
     if message == "not a JSON number" {
         return "use a number: nan and inf are not allowed".to_owned();
     }
@@ -324,7 +324,7 @@ mod tests {
     fn check<T: DeserializeOwned>(value: &serde_json::Value, expected: &str) {
         let error = serde_json::from_value::<T>(value.clone()).err().map(|error| error.to_string());
         let error = error.unwrap_or_default();
-        assert_eq!(simplify_message(&error), expected, "{error}");
+        assert_eq!(simplify_parse_error(&error), expected, "{error}");
     }
 
     #[test]
@@ -346,10 +346,10 @@ mod tests {
         check::<Table>(&json!({ "numbr": 1 }), "unknown key numbr; the known keys are: number");
         check::<Choice>(&json!("third"), "use one of \"one\", \"other\", not \"third\"");
         check::<Choice>(&json!(true), "use a text in quotes, not true");
-        assert_eq!(simplify_message("not a JSON number"), "use a number: nan and inf are not allowed");
+        assert_eq!(simplify_parse_error("not a JSON number"), "use a number: nan and inf are not allowed");
         let list = "invalid length 2, expected struct Volatility with 3 elements";
-        assert_eq!(simplify_message(list), "use a table, as { key = value }");
-        assert_eq!(simplify_message("the end is missing"), "the end is missing");
+        assert_eq!(simplify_parse_error(list), "use a table, as { key = value }");
+        assert_eq!(simplify_parse_error("the end is missing"), "the end is missing");
     }
 
     #[test]

@@ -336,7 +336,7 @@ struct WronglyDeclared {
 
 impl Strategy for WronglyDeclared {
     fn warmup(&self) -> usize {
-        self.rsi.stable_after()
+        self.rsi.warmup()
     }
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {

@@ -19,7 +19,7 @@
 //! |---|---|
 //! | Is there an edge, checked after every trade? | [`EdgeTest`], which decides; [`Sprt`] for information |
 //! | How do many bots and their restarts share one alpha? | [`AlphaBudget`] |
-//! | What are edge and win rate, checked after every trade? | [`ConfidenceSequence`]; [`RunningWinRate`] for stakes |
+//! | What are edge and win rate, checked after every trade? | [`ConfidenceSequence`]; [`WinRateLowerBound`] for stakes |
 //! | Has an edge ended? | [`ChangeDetector`] |
 //! | Could it be luck, checked once? | [`wilson_interval`], [`clopper_pearson_interval`], [`binomial_p_value()`], [`poisson_binomial_p_value`] |
 //! | How many trades are needed? | [`TradePlan`] |
@@ -63,7 +63,7 @@ pub use alpha_budget::{AlphaBudget, BudgetedBot};
 pub use binomial::{MAX_POISSON_BINOMIAL_TRADES, binomial_p_value, poisson_binomial_p_value};
 pub use break_even::{MeanBreakEven, StakeWithPayout, break_even, kelly_fraction, mixed_break_even};
 pub use change_detector::{ChangeDetector, DetectorStake};
-pub use confidence_sequence::{ConfidenceSequence, OpenBets, OpenTrade, RunningWinRate};
+pub use confidence_sequence::{ConfidenceSequence, OpenBets, OpenTrade, WinRateLowerBound};
 pub use direction_baseline::{DirectedTrade, DirectionBaseline, TradeSide, direction_baseline};
 pub use gate_worth::{GateWorth, GatedTrade, gate_worth};
 pub use metrics::{

@@ -29,7 +29,7 @@ pub(crate) struct BandReturn {
 
 impl Strategy for BandReturn {
     fn warmup(&self) -> usize {
-        self.band.warmup().max(self.trend.stable_after()) + 1
+        self.band.warmup().max(self.trend.warmup()) + 1
     }
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {

@@ -44,7 +44,7 @@ impl DeclaredStrategy for EmaCross {
 
     /// Returns the number of candles until the slow average is stable, plus one candle for the comparison.
     fn warmup_candles(&self) -> usize {
-        self.slow.stable_after() + 1
+        self.slow.warmup() + 1
     }
 
     /// Returns 1 for an upward crossing, -1 for a downward one, 0 if the averages become equal, otherwise `None`.

@@ -45,7 +45,7 @@ impl DeclaredStrategy for MacdCross {
 
     /// Returns the number of candles until the lines are stable, plus one candle for the comparison.
     fn warmup_candles(&self) -> usize {
-        self.macd.stable_after() + 1
+        self.macd.warmup() + 1
     }
 
     /// Returns 1 for an upward crossing, -1 for a downward one, 0 if the lines become equal, otherwise `None`.

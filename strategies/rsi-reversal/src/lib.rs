@@ -40,7 +40,7 @@ impl DeclaredStrategy for RsiReversal {
 
     /// Returns the number of candles after which the RSI of a live bot equals the RSI of its backtest.
     fn warmup_candles(&self) -> usize {
-        self.rsi.stable_after()
+        self.rsi.warmup()
     }
 
     #[inline]

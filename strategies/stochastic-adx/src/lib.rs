@@ -46,7 +46,7 @@ impl DeclaredStrategy for StochasticAdx {
     type Numbers = [f64; 2];
 
     fn warmup_candles(&self) -> usize {
-        self.stochastic.warmup().max(self.adx.stable_after())
+        self.stochastic.warmup().max(self.adx.warmup())
     }
 
     #[inline]

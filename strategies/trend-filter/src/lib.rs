@@ -40,7 +40,7 @@ impl Strategy for TrendFilter {
     /// Returns the number of candles until both indicators are stable. Includes one extra longer candle: the first may
     /// be incomplete, and the bot sees a longer candle only at its own next candle.
     fn warmup(&self) -> usize {
-        self.rsi.stable_after().max((self.average.stable_after() + 1) * self.own_candles_per_longer)
+        self.rsi.warmup().max((self.average.warmup() + 1) * self.own_candles_per_longer)
     }
 
     fn longer_intervals(&self) -> &[Interval] {

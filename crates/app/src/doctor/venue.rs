@@ -6,7 +6,8 @@ use crate::recent::read_recent;
 use candlewick_api::HttpBroker;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_broker::{
-    Account, Balances, Broker, BrokerError, Identity, Reply, Skew, TradeListing, TradeProgress, TradeReport,
+    Account, Balances, Broker, BrokerError, ClockSkew, Identity, Reply, TradeListing, TradeProgress,
+    TradeReport,
 };
 use candlewick_engine::VenueId;
 use candlewick_journal::{JournalError, JournalUrl, Reader};
@@ -89,7 +90,7 @@ const CLOCK_HINT: &str = "synchronise this machine's clock, for example with `ti
 
 pub(super) struct ClockSamples {
     clock: SystemClock,
-    common: Option<Skew>,
+    common: Option<ClockSkew>,
     answers: usize,
     undated: usize,
 }
@@ -107,14 +108,14 @@ impl ClockSamples {
     }
 
     pub(super) fn venue_now(&self) -> Millis {
-        let ahead = self.common.filter(|common| common.low <= common.high).map(Skew::min_abs_skew);
+        let ahead = self.common.filter(|common| common.low <= common.high).map(ClockSkew::min_abs_skew);
         self.clock.now() + ahead.unwrap_or_default()
     }
 
-    fn add(&mut self, skew: Skew) {
+    fn add(&mut self, skew: ClockSkew) {
         self.answers += 1;
         self.common = Some(match self.common {
-            Some(common) => Skew { low: common.low.max(skew.low), high: common.high.min(skew.high) },
+            Some(common) => ClockSkew { low: common.low.max(skew.low), high: common.high.min(skew.high) },
             None => skew,
         });
     }
@@ -134,7 +135,7 @@ pub(super) fn check_clock_skew(samples: &ClockSamples, max_clock_skew_ms: u32) -
         };
     };
     let seconds = |span: Millis| format!("{:+.2} s", span.get() as f64 / 1_000.0);
-    let Skew { low, high } = *common;
+    let ClockSkew { low, high } = *common;
     if low > high {
         let text = format!("timestamps of {answers} answers contradict each other; a clock may have changed");
         return Check::ClockSkew.warn(text, "try again; the clocks of the venue's servers may differ");
@@ -286,7 +287,7 @@ mod tests {
     fn check_bounds(bounds: &[(i64, i64)], allowed: u32, mark: FindingStatus, part: &str) {
         let mut samples = ClockSamples::new();
         for (low, high) in bounds {
-            samples.add(Skew { low: Millis::new(*low), high: Millis::new(*high) });
+            samples.add(ClockSkew { low: Millis::new(*low), high: Millis::new(*high) });
         }
         let finding = check_clock_skew(&samples, allowed);
         assert!(finding.mark == mark && finding.text.contains(part), "{finding}");
@@ -309,10 +310,10 @@ mod tests {
     fn uses_local_time_if_clocks_may_agree() {
         let mut samples = ClockSamples::new();
         let before = samples.venue_now();
-        samples.add(Skew { low: Millis::new(-300), high: Millis::new(900) });
+        samples.add(ClockSkew { low: Millis::new(-300), high: Millis::new(900) });
         assert!(samples.venue_now() - before < Millis::MINUTE);
         samples = ClockSamples::new();
-        samples.add(Skew { low: Millis::HOUR, high: Millis::HOUR + Millis::SECOND });
+        samples.add(ClockSkew { low: Millis::HOUR, high: Millis::HOUR + Millis::SECOND });
         assert!(samples.venue_now() - before >= Millis::HOUR);
     }
 

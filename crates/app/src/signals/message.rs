@@ -4,7 +4,9 @@ use super::list::{from_unix_millis, parse_timeframe, signal_id_at};
 use candlewick_api::parse_json;
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_runtime::control::SignalOrder;
-use candlewick_sdk::{AliasContext, CloseType, Direction, Millis, find_key, nearest_name, simplify_message};
+use candlewick_sdk::{
+    AliasContext, CloseType, Direction, Millis, find_key, nearest_name, simplify_parse_error,
+};
 use chrono::DateTime;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -47,7 +49,7 @@ impl SignalFields {
         }
         let wrong = match Self::deserialize(body) {
             Ok(fields) => return Ok(fields),
-            Err(error) => simplify_message(&error.to_string()),
+            Err(error) => simplify_parse_error(&error.to_string()),
         };
         // serde does not name the invalid key, so each key is parsed separately, together with a direction.
         let is_wrong = |(key, value): &(&String, &Value)| {

@@ -2,7 +2,7 @@
 
 use crate::stage::{bot, markets, minute, series, settings};
 use candlewick_backtest::{Backtest, BacktestSettings};
-use candlewick_engine::{Entry, IfRefused, Interest, LadderEntry, Recorder, StakeSettings};
+use candlewick_engine::{Entry, IfRefused, LadderEntry, Recorder, RecorderInterest, StakeSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
     Candle, CandleSeries, Millis, Ohlcv, Outcome, Price, Settlement, Signal, Strategy, serde_json,
@@ -55,12 +55,12 @@ impl Strategy for OrderDependent {
 }
 
 struct Lines {
-    interest: Interest,
+    interest: RecorderInterest,
     lines: Vec<String>,
 }
 
 impl Recorder for Lines {
-    fn interest(&self) -> Interest {
+    fn interest(&self) -> RecorderInterest {
         self.interest
     }
 
@@ -154,7 +154,7 @@ impl Crowd {
         settings
     }
 
-    fn run(&self, interest: Interest) -> (Vec<String>, String) {
+    fn run(&self, interest: RecorderInterest) -> (Vec<String>, String) {
         let settings = self.settings();
         let strategies = self.bots.iter();
         let strategies = strategies.map(|(_, _, seed, rarity, _)| {
@@ -191,8 +191,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
     fn batched_candles_give_the_same_journal_as_single_events(crowd in crowd()) {
-        let (expected, expected_rows) = crowd.run(Interest::Everything);
-        let (found, found_rows) = crowd.run(Interest::AllButCandles);
+        let (expected, expected_rows) = crowd.run(RecorderInterest::Everything);
+        let (found, found_rows) = crowd.run(RecorderInterest::AllButCandles);
         for (place, (found, expected)) in found.iter().zip(&expected).enumerate() {
             prop_assert_eq!(found, expected, "entry {}", place);
         }

@@ -2,7 +2,7 @@
 
 use crate::stage::{Extremes, bot, markets, series, settings};
 use candlewick_backtest::{Backtest, BacktestError, BacktestResult};
-use candlewick_engine::{Entry, Interest, JournalHash, Recorder};
+use candlewick_engine::{Entry, JournalHash, Recorder, RecorderInterest};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::testkit::random_walk;
 use candlewick_sdk::{Candle, CandleSeries, Signal, Strategy};
@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// About 30 times the number of candles shown to a bot per turn.
 const CANDLES: usize = 30_000;
-const INTERESTS: [Interest; 2] = [Interest::AllButCandles, Interest::Everything];
+const INTERESTS: [RecorderInterest; 2] = [RecorderInterest::AllButCandles, RecorderInterest::Everything];
 
 struct Always {
     shown: usize,
@@ -36,13 +36,13 @@ impl Strategy for Always {
 }
 
 struct Bounded {
-    interest: Interest,
+    interest: RecorderInterest,
     hash: JournalHash,
     room: usize,
 }
 
 impl Recorder for Bounded {
-    fn interest(&self) -> Interest {
+    fn interest(&self) -> RecorderInterest {
         self.interest
     }
 
@@ -52,7 +52,11 @@ impl Recorder for Bounded {
     }
 }
 
-fn run(interest: Interest, panics_at: usize, room: usize) -> (Result<BacktestResult, BacktestError>, String) {
+fn run(
+    interest: RecorderInterest,
+    panics_at: usize,
+    room: usize,
+) -> (Result<BacktestResult, BacktestError>, String) {
     let place = series("BTCUSDT", "1m");
     let mut settings = settings(["a", "b"].map(|name| bot(name, place)).into());
     settings.session.balance = Decimal::from(1_000_000);

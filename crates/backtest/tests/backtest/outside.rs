@@ -75,7 +75,7 @@ impl Recorder for Nothing {
         Ok(())
     }
 
-    fn interest(&self) -> candlewick_engine::Interest {
-        candlewick_engine::Interest::AllButCandles
+    fn interest(&self) -> candlewick_engine::RecorderInterest {
+        candlewick_engine::RecorderInterest::AllButCandles
     }
 }

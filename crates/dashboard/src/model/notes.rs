@@ -50,7 +50,7 @@ impl Notes {
         let text = |name: &str| note[name].as_str().map(str::to_owned);
         let (kind, text) = if let Some(alarm) = text("alarm") {
             self.alarm_count += 1;
-            self.last_halt = Halt::from_alarm(&alarm, stored.line.at).or(self.last_halt.take());
+            self.last_halt = Halt::from_alarm_text(&alarm, stored.line.at).or(self.last_halt.take());
             ("alarm".to_owned(), alarm)
         } else if let Some(audit) = text("audit") {
             *self.finding_counts.entry(audit.clone()).or_default() += 1;

@@ -297,7 +297,7 @@ pub(crate) fn build_run(model: &mut Model, now: Option<Millis>, is_reading: bool
 
 fn build_account(model: &Model) -> Money {
     let (ledger, scale) = (model.session().ledger(), model.session().money_scale());
-    let (peak, equity) = (scale.to_f64(ledger.peak()), scale.to_f64(ledger.equity()));
+    let (peak, equity) = (scale.to_f64(ledger.peak_equity()), scale.to_f64(ledger.equity()));
     // A paper run has its own wallet. The run reads this wallet only once.
     let is_read = model.run.trading != Some(TradingMode::Paper);
     Money {

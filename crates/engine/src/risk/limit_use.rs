@@ -52,7 +52,7 @@ pub(crate) fn limit_usage(
     let day_loss = ledger.open_stakes() - ledger.day_result();
     let session = state.session;
     let session_loss = ledger.open_stakes() - session.result(ledger.shortage());
-    let fall = ledger.peak() - ledger.available_balance();
+    let fall = ledger.peak_equity() - ledger.available_balance();
     [
         count(Rule::MaxOpenTrades, intents.trade_count(), limits.max_open_trades),
         count(Rule::MaxOpenTradesPerSymbol, intents.max_count_on_symbol(), limits.max_open_trades_per_symbol),
@@ -70,7 +70,7 @@ pub(crate) fn limit_usage(
             session.profit,
             limits.session.profit_target.amount_at(session.equity),
         ),
-        money(Rule::MaxDrawdown, fall, limits.max_drawdown_amount(ledger.peak())),
+        money(Rule::MaxDrawdown, fall, limits.max_drawdown_amount(ledger.peak_equity())),
         count(Rule::LossStreak, ledger.loss_streak() as usize, limits.max_loss_streak as usize),
     ]
     .into_iter()

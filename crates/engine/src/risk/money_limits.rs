@@ -61,7 +61,7 @@ pub(super) fn check_daily_profit_target(_proposal: &Proposal, view: RiskView<'_>
 
 #[inline]
 pub(super) fn check_max_drawdown(proposal: &Proposal, view: RiskView<'_>) -> Ruling {
-    let peak = view.ledger.peak();
+    let peak = view.ledger.peak_equity();
     // The available balance already excludes the stakes of open trades.
     let worst = view.ledger.available_balance() - proposal.stake;
     refuse_if(view.limits.is_drawdown_exceeded(peak - worst, peak))

@@ -134,7 +134,8 @@ fn remaining_amount(rule: Rule, proposal: &Proposal<'_>, view: RiskView<'_>) -> 
             limits.session.loss_limit.amount_at(session.equity)? + result - ledger.open_stakes()
         }
         Rule::MaxDrawdown => {
-            limits.max_drawdown_amount(ledger.peak())? + ledger.available_balance() - ledger.peak()
+            limits.max_drawdown_amount(ledger.peak_equity())? + ledger.available_balance()
+                - ledger.peak_equity()
         }
         Rule::InsufficientBalance => ledger.available_balance(),
         rule => remaining_bot_loss(rule, proposal.bot, view)?,

@@ -3,7 +3,7 @@
 use super::{KellyBound, StakeContext};
 use crate::{IntentId, to_trade_outcome};
 use candlewick_sdk::{Money, Outcome, Payout};
-use candlewick_statistics::{OpenBets, RunningWinRate, WinRate, kelly_fraction, wilson_interval};
+use candlewick_statistics::{OpenBets, WinRate, WinRateLowerBound, kelly_fraction, wilson_interval};
 use serde::{Deserialize, Serialize};
 
 const RECENT_PAYOUTS: usize = 20;
@@ -27,7 +27,7 @@ pub(crate) struct Kelly {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct WinRateTracker {
-    rate: RunningWinRate,
+    rate: WinRateLowerBound,
     open: Vec<(IntentId, OpenBets)>,
 }
 
@@ -116,7 +116,7 @@ impl Kelly {
 
 impl WinRateTracker {
     fn new() -> Option<Self> {
-        Some(Self { rate: RunningWinRate::new(CONFIDENCE).ok()?, open: Vec::new() })
+        Some(Self { rate: WinRateLowerBound::new(CONFIDENCE).ok()?, open: Vec::new() })
     }
 
     fn on_settled(&mut self, intent: IntentId, outcome: Outcome) -> bool {

@@ -33,7 +33,10 @@ fn stake_is_reserved_at_approval_and_returns_with_exact_profit() {
         (at(299, cancelled(4)), "", [999_877, 0]),
     ]);
     let ledger = session.session.ledger();
-    assert_eq!((ledger.day_profit(), ledger.peak()), (Money::from_minor(-123), Money::from_minor(1_000_210)));
+    assert_eq!(
+        (ledger.day_profit(), ledger.peak_equity()),
+        (Money::from_minor(-123), Money::from_minor(1_000_210))
+    );
 }
 
 #[test]
@@ -126,7 +129,7 @@ fn deposit_is_neither_profit_nor_loss() {
         (at(20, deposit(-7_500)), "", [997_500, 0]),
     ]);
     let ledger = session.session.ledger();
-    let figures = [ledger.day_profit(), ledger.day_equity(), ledger.peak()].map(Money::minor);
+    let figures = [ledger.day_profit(), ledger.day_equity(), ledger.peak_equity()].map(Money::minor);
     assert_eq!(figures, [0, 997_500, 997_500]);
 }
 

@@ -38,7 +38,7 @@ fn correction_updates_ledger_ladder_and_streak() {
         (candle(0, 7), "#4 a BUY 40.00", [991_800, 4_000]),
     ]);
     let ledger = test.session.ledger();
-    assert_eq!((ledger.peak().minor(), ledger.day_profit().minor()), (1_000_800, -4_200));
+    assert_eq!((ledger.peak_equity().minor(), ledger.day_profit().minor()), (1_000_800, -4_200));
     let row = *test.book.row(IntentId::new(1)).unwrap();
     assert_eq!((row.outcome, row.profit.minor()), (Some(Outcome::Won), 800));
     let first = test.book.original_result(IntentId::new(1)).unwrap();

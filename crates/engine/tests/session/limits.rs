@@ -184,7 +184,7 @@ fn resume_resets_drawdown_and_loss_streak() {
             (at(190, control(Control::Resume)), ""),
             (candle(0, 4), "#3 a BUY 10.00"),
         ]);
-        assert_eq!(session.session.ledger().peak().minor(), 8_000);
+        assert_eq!(session.session.ledger().peak_equity().minor(), 8_000);
     }
 }
 

@@ -116,7 +116,7 @@ fn resume_accepts_a_difference_but_keeps_the_daily_loss() {
         (candle(0, 1), "a DailyLossLimit", [990_500, 0]),
     ]);
     let ledger = session.session.ledger();
-    let figures = [ledger.wallet_difference(), ledger.peak(), ledger.day_profit()].map(Money::minor);
+    let figures = [ledger.wallet_difference(), ledger.peak_equity(), ledger.day_profit()].map(Money::minor);
     assert_eq!(figures, [0, 990_500, -9_500]);
     session.check(&[(at(70, difference(-9_500)), "")]);
     let used = session.session.limit_usage(Millis::new(70_000));
@@ -133,5 +133,5 @@ fn unpaid_win_does_not_raise_the_peak() {
         (at(64, won(1, 850)), ""),
     ]);
     let ledger = session.session.ledger();
-    assert_eq!((ledger.peak().minor(), ledger.available_balance().minor()), (1_000_000, 999_000));
+    assert_eq!((ledger.peak_equity().minor(), ledger.available_balance().minor()), (1_000_000, 999_000));
 }

@@ -28,7 +28,7 @@ pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryErro
         AssetType::Crypto | AssetType::Otc => TradingWeek::Always,
     };
     let rule = CoverageRule::Share { week, percent: CoverageRule::DEFAULT_SHARE_PERCENT };
-    let mut resampler = Resampler::new(step, settings.interval)?.with_rule(rule);
+    let mut resampler = Resampler::new(step, settings.interval)?.with_coverage_rule(rule);
     let mut walk = Walk::new(settings, tick);
     let mut candles: Vec<Candle> = Vec::new();
     let mut minute = settings.start;

@@ -110,7 +110,7 @@ impl Replay {
             .map_err(|error| error.to_string())??;
         let own = run.settings.bots[place].series();
         let rule = CoverageRule::for_symbol(own.symbol, run.settings.longer_share_percent);
-        let longer = LongerCandles::with_rule(own.interval, strategy.longer_intervals(), rule);
+        let longer = LongerCandles::new_with_coverage_rule(own.interval, strategy.longer_intervals(), rule);
         Ok(Self {
             longer: longer.map_err(|error| error.to_string())?,
             strategy,

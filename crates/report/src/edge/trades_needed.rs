@@ -87,7 +87,7 @@ impl EdgeRequirement {
             Err(error) => return Err(error),
         };
         let rates = plan.simulate_verdicts(verdict, seed, paths, most_trades)?;
-        let (low, high) = rates.trades_until_edge_shown_range(power);
+        let (low, high) = rates.trades_until_edge_shown_with_error(power);
         Ok(Self {
             points,
             edge: points / 100.0 * (1.0 + payout),

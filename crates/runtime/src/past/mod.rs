@@ -281,7 +281,7 @@ impl RecoveredState {
             self.attempted_sends.insert(intent);
         }
         if let Some(alarm) = text("alarm") {
-            self.halt = Halt::from_alarm(alarm, at).or(self.halt.take());
+            self.halt = Halt::from_alarm_text(alarm, at).or(self.halt.take());
             self.alarms.insert(alarm.to_owned());
         }
     }

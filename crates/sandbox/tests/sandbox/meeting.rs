@@ -4,8 +4,8 @@ use crate::harness::{NOON, Premises, START, client};
 use candlewick_api::HttpBroker;
 use candlewick_broker::clock::{Clock, Speed, VirtualClock};
 use candlewick_broker::{
-    Account, AsOf, Broker, CandleQuery, DetailLevel, MarketData, OpenOutcome, PriceAnswer, RejectionReason,
-    Reply, Skew, TradeOrder, TradeProgress, TradeReport,
+    Account, AsOf, Broker, CandleQuery, ClockSkew, DetailLevel, MarketData, OpenOutcome, PriceAnswer,
+    RejectionReason, Reply, TradeOrder, TradeProgress, TradeReport,
 };
 use candlewick_sandbox::Replies;
 use candlewick_sdk::{Direction, ExpirationType, Interval, Millis, Outcome};
@@ -52,7 +52,7 @@ async fn client_reads_every_field() {
     assert_eq!(listing.trades[0].progress, won);
     let balances = broker.balances().await.unwrap();
     assert_eq!(balances.value.demo, Some(Decimal::from(10_010)));
-    assert_eq!(balances.skew().map(Skew::min_abs_skew), Some(Millis::ZERO));
+    assert_eq!(balances.skew().map(ClockSkew::min_abs_skew), Some(Millis::ZERO));
 
     let irregular = "A&B/C D".parse().unwrap();
     let latest = broker.price(&irregular, AsOf::Latest).await.unwrap().value;

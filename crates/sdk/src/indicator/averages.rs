@@ -43,7 +43,7 @@ impl<const LINES: usize> Smoothing<LINES> {
         self
     }
 
-    /// Processes one finite value per series. Returns `None` during warm-up.
+    /// Processes one finite value per series. Returns `None` before the first value.
     /// The warm-up is inlined too, so that the means stay in registers between candles (see docs/performance.md).
     #[inline]
     pub(super) fn update_all(&mut self, values: [f64; LINES]) -> Option<[f64; LINES]> {
@@ -129,7 +129,7 @@ impl Sma {
         Ok(Self { period, missing: period, mean })
     }
 
-    /// Processes the next value, usually a close. Returns `None` during warm-up.
+    /// Processes the next value, usually a close. Returns `None` before the first value.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
         if !is_usable(value) {
@@ -160,7 +160,7 @@ impl Ema {
         Ok(Self { smoothing: Smoothing::with_exponential_weight(check_period("ema", period, 1)?) })
     }
 
-    /// Processes the next value, usually a close. Returns `None` during warm-up.
+    /// Processes the next value, usually a close. Returns `None` before the first value.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
         if is_usable(value) { self.smoothing.update(value) } else { None }
@@ -200,13 +200,13 @@ impl Ema {
     }
 
     /// Returns `period`, the number of candles until the first result.
-    pub fn warmup(&self) -> usize {
+    pub fn candles_to_first_value(&self) -> usize {
         self.smoothing.warmup()
     }
 
     /// Returns the number of candles after which the start of the series no longer matters.
     /// The number is `period` plus about 10.4 x (`period` + 1).
-    pub fn stable_after(&self) -> usize {
+    pub fn warmup(&self) -> usize {
         self.smoothing.warmup() + self.smoothing.memory_length()
     }
 }
@@ -246,7 +246,7 @@ impl Wma {
         Ok(Self { window: Window::new(period), weights: (period * (period + 1) / 2) as f64 })
     }
 
-    /// Processes the next value, usually a close. Returns `None` during warm-up.
+    /// Processes the next value, usually a close. Returns `None` before the first value.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
         if !is_usable(value) {
@@ -279,7 +279,7 @@ impl Hull {
         Ok(Self { half: Wma::new(period / 2)?, full: Wma::new(period)?, smooth: Wma::new(period.isqrt())? })
     }
 
-    /// Processes the next value, usually a close. Returns `None` during warm-up.
+    /// Processes the next value, usually a close. Returns `None` before the first value.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
         // Both averages are updated before `?` can return.
@@ -329,7 +329,7 @@ impl Macd {
         Ok(Self { skipped: slow.warmup() - fast.warmup(), fast, slow, signal })
     }
 
-    /// Processes the next value, usually a close. Returns `None` during warm-up.
+    /// Processes the next value, usually a close. Returns `None` before the first value.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<MacdLines> {
         if !is_usable(value) {
@@ -375,13 +375,13 @@ impl Macd {
     }
 
     /// Returns the number of candles until the first result, which is `slow` + `signal` - 1.
-    pub fn warmup(&self) -> usize {
+    pub fn candles_to_first_value(&self) -> usize {
         self.slow.warmup() + self.signal.warmup() - 1
     }
 
     /// Returns the number of candles after which the start of the series no longer matters (397 for 12, 26 and 9).
-    pub fn stable_after(&self) -> usize {
-        self.warmup() + self.slow.memory_length() + self.signal.memory_length()
+    pub fn warmup(&self) -> usize {
+        self.candles_to_first_value() + self.slow.memory_length() + self.signal.memory_length()
     }
 }
 

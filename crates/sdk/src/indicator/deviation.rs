@@ -105,7 +105,7 @@ impl Bollinger {
         Ok(Self { deviations, window: Deviation::new(period) })
     }
 
-    /// Processes the next value, usually a close. Returns `None` during warm-up.
+    /// Processes the next value, usually a close. Returns `None` before the first value.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<BollingerBands> {
         if !is_usable(value) {
@@ -138,7 +138,7 @@ impl ZScore {
         Ok(Self { window: Deviation::new(check_period("z-score", period, 2)?) })
     }
 
-    /// Processes the next value, usually a close. Returns `None` during warm-up.
+    /// Processes the next value, usually a close. Returns `None` before the first value.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
         if !is_usable(value) {

@@ -96,7 +96,7 @@ impl Donchian {
         Ok(Self { window: RecentExtremes::new(check_period("donchian", period, 1)?) })
     }
 
-    /// Processes the next candle and returns the channel, or `None` during warm-up.
+    /// Processes the next candle and returns the channel, or `None` before the first value.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<DonchianChannel> {
         if !is_usable(candle.high()) {

@@ -1,8 +1,8 @@
 //! Technical indicators that report their warm-up.
 //!
-//! `update` takes one candle or one value, usually a close. The result is `None` during warm-up and finite afterwards.
-//! If TA-Lib has the same indicator, the values match from the first value on, with a relative error below 1e-9. Tests
-//! compare such indicators with TA-Lib or a Rust port, and all other indicators with a straightforward calculation.
+//! `update` takes one candle or one value, usually a close. It returns `None` until there is a first value, and finite
+//! values afterwards. If TA-Lib has the same indicator, the values match from the first one on, with a relative error
+//! below 1e-9. Tests compare such indicators with TA-Lib or a Rust port, and all others with a simple calculation.
 //!
 //! ```
 //! use candlewick_sdk::indicator::{IndicatorError, Sma};
@@ -17,12 +17,12 @@
 //! ```
 //!
 //! # Warm-up
-//! `warmup()` is the number of candles until the first result. The first candle influences all values of a recursive
-//! indicator, so two instances that started at different candles disagree for a while. `stable_after()` is the number
-//! of candles after which the instances agree to 1e-9 (MACD and ADX: 2e-9). Use `stable_after()` as the warm-up of a
-//! strategy, so that live runs and backtests make the same decisions.
+//! The first candle influences all values of a recursive indicator, so two instances that started at different candles
+//! disagree for a while. `warmup()` is the number of candles after which they agree to 1e-9 (MACD and ADX: 2e-9). Use it
+//! as the warm-up of a strategy, so that live runs and backtests make the same decisions. Recursive indicators have
+//! their first value earlier, after `candles_to_first_value()` candles.
 //!
-//! | indicator | TA-Lib | usual settings | first value | stable after |
+//! | indicator | TA-Lib | usual settings | first value | warm-up |
 //! |---|---|---|---|---|
 //! | [`Sma`] | `SMA` | 20 | 20 | 20 |
 //! | [`Ema`] | `EMA` | 20 | 20 | 228 |
@@ -40,8 +40,8 @@
 //! | [`WilliamsR`] | `WILLR` | 14 | 14 | 14 |
 //! | [`ZScore`] | based on `SMA`, `STDDEV` | 20 | 20 | 20 |
 //! | [`HeikinAshi`] | | | 1 | 31 |
-//! | [`Supertrend`] | based on `ATR` | 10, 3.0 | 11 | no bound |
-//! | [`ParabolicSar`] | `SAR` | 0.02, 0.2 | 2 | no bound |
+//! | [`Supertrend`] | based on `ATR` | 10, 3.0 | 11 | 511 |
+//! | [`ParabolicSar`] | `SAR` | 0.02, 0.2 | 2 | 502 |
 //! | [`SessionRange`] | | 8 to 16 h, UTC | a day and 1 | a day and 1 |
 //! | [`Pivots`] | | a day from 0 h, UTC | two days and 1 | two days and 1 |
 //!

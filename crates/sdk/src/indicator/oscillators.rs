@@ -28,7 +28,7 @@ impl Rsi {
         Ok(Self { previous: 0.0, fast_path_limit: -1.0, movements })
     }
 
-    /// Processes the next value, usually a close. Returns `None` during warm-up.
+    /// Processes the next value, usually a close. Returns `None` before the first value.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
         let change = value - self.previous;
@@ -51,14 +51,14 @@ impl Rsi {
     }
 
     /// Returns the number of candles until the first result: `period` + 1, because the first candle has no change.
-    pub fn warmup(&self) -> usize {
+    pub fn candles_to_first_value(&self) -> usize {
         self.movements.warmup() + 1
     }
 
     /// Returns the number of candles after which the start of the series no longer matters.
     /// The number is about 21.7 x `period` (295 for a period of 14).
-    pub fn stable_after(&self) -> usize {
-        self.warmup() + self.movements.memory_length()
+    pub fn warmup(&self) -> usize {
+        self.candles_to_first_value() + self.movements.memory_length()
     }
 }
 
@@ -103,7 +103,7 @@ impl Stochastic {
         Ok(Self { period, missing: period, highest, lowest, k: Sma::new(k)?, d: Sma::new(d)? })
     }
 
-    /// Processes the next candle and returns both lines, or `None` during warm-up.
+    /// Processes the next candle and returns both lines, or `None` before the first value.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<StochasticLines> {
         if !is_usable(candle.high()) {
@@ -143,7 +143,7 @@ impl WilliamsR {
         Ok(Self { window: RecentExtremes::new(check_period("williams %r", period, 1)?) })
     }
 
-    /// Processes the next candle and returns the value, or `None` during warm-up.
+    /// Processes the next candle and returns the value, or `None` before the first value.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<f64> {
         if !is_usable(candle.high()) {
@@ -184,7 +184,7 @@ impl Cci {
         Ok(Self { window: vec![0.0; period].into_boxed_slice(), next: 0, missing: period })
     }
 
-    /// Processes the next candle and returns the value, or `None` during warm-up.
+    /// Processes the next candle and returns the value, or `None` before the first value.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<f64> {
         if !is_usable(candle.high()) {

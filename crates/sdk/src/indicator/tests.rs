@@ -54,14 +54,14 @@ fn check_reference<I: Clone, const N: usize>(
 
 fn check_stability<I: Clone>(
     made: &I,
-    (found, stable_after): (usize, usize),
+    (found, warmup): (usize, usize),
     scale: f64,
     update: impl Fn(&mut I, &Candle) -> Option<f64>,
 ) {
     const LATE: usize = 500;
     let candles = random_walk(5, 2_000);
     let (mut early, mut late) = (made.clone(), made.clone());
-    assert_eq!(found, stable_after);
+    assert_eq!(found, warmup);
     let mut widest = 0.0_f64;
     for (index, candle) in candles.iter().enumerate() {
         let early = update(&mut early, candle);
@@ -71,9 +71,9 @@ fn check_stability<I: Clone>(
         let (seen, late) = (index + 1 - LATE, update(&mut late, candle));
         let (Some(early), Some(late)) = (early, late) else { continue };
         let difference = (early - late).abs() / scale;
-        if seen >= stable_after {
+        if seen >= warmup {
             assert!(difference <= 2.0 * TOLERANCE, "{seen} candles: {difference:e}");
-        } else if seen <= stable_after / 2 {
+        } else if seen <= warmup / 2 {
             widest = widest.max(difference);
         }
     }
@@ -85,22 +85,29 @@ fn values_agree_with_ta_lib() {
     let sma = Sma::new(20).unwrap();
     check_reference(["sma"], &sma, sma.warmup(), |sma, candle| Some([sma.update(candle.close())?]));
     let ema = Ema::new(20).unwrap();
-    check_reference(["ema"], &ema, ema.warmup(), |ema, candle| Some([ema.update(candle.close())?]));
-    let rsi = Rsi::new(14).unwrap();
-    check_reference(["rsi"], &rsi, rsi.warmup(), |rsi, candle| Some([rsi.update(candle.close())?]));
-    let macd = Macd::new(12, 26, 9).unwrap();
-    check_reference(["macd", "macd_signal", "macd_histogram"], &macd, macd.warmup(), |macd, candle| {
-        macd.update(candle.close()).map(|lines| [lines.macd, lines.signal, lines.histogram])
+    check_reference(["ema"], &ema, ema.candles_to_first_value(), |ema, candle| {
+        Some([ema.update(candle.close())?])
     });
+    let rsi = Rsi::new(14).unwrap();
+    check_reference(["rsi"], &rsi, rsi.candles_to_first_value(), |rsi, candle| {
+        Some([rsi.update(candle.close())?])
+    });
+    let macd = Macd::new(12, 26, 9).unwrap();
+    check_reference(
+        ["macd", "macd_signal", "macd_histogram"],
+        &macd,
+        macd.candles_to_first_value(),
+        |macd, candle| macd.update(candle.close()).map(|lines| [lines.macd, lines.signal, lines.histogram]),
+    );
     let bollinger = Bollinger::new(20, 2.0).unwrap();
     let columns = ["bollinger_upper", "bollinger_middle", "bollinger_lower"];
     check_reference(columns, &bollinger, bollinger.warmup(), |bollinger, candle| {
         bollinger.update(candle.close()).map(|bands| [bands.upper, bands.middle, bands.lower])
     });
     let atr = Atr::new(14).unwrap();
-    check_reference(["atr"], &atr, atr.warmup(), |atr, candle| Some([atr.update(candle)?]));
+    check_reference(["atr"], &atr, atr.candles_to_first_value(), |atr, candle| Some([atr.update(candle)?]));
     let adx = Adx::new(14).unwrap();
-    check_reference(["adx", "plus_di", "minus_di"], &adx, adx.warmup(), |adx, candle| {
+    check_reference(["adx", "plus_di", "minus_di"], &adx, adx.candles_to_first_value(), |adx, candle| {
         adx.update(candle).map(|lines| [lines.adx, lines.plus_di, lines.minus_di])
     });
     let cci = Cci::new(20).unwrap();
@@ -114,26 +121,26 @@ fn values_agree_with_ta_lib() {
 #[test]
 fn a_later_start_agrees_once_stable() {
     let ema = Ema::new(20).unwrap();
-    check_stability(&ema, (ema.stable_after(), 228), 1.0, |ema, candle| ema.update(candle.close()));
+    check_stability(&ema, (ema.warmup(), 228), 1.0, |ema, candle| ema.update(candle.close()));
     let rsi = Rsi::new(14).unwrap();
-    check_stability(&rsi, (rsi.stable_after(), 295), 100.0, |rsi, candle| rsi.update(candle.close()));
+    check_stability(&rsi, (rsi.warmup(), 295), 100.0, |rsi, candle| rsi.update(candle.close()));
     // 34 + 270 + 93: (25/27)^270 and 0.8^93 are the first powers below 1e-9.
     let macd = Macd::new(12, 26, 9).unwrap();
-    check_stability(&macd, (macd.stable_after(), 397), 1.0, |macd, candle| {
+    check_stability(&macd, (macd.warmup(), 397), 1.0, |macd, candle| {
         macd.update(candle.close()).map(|lines| lines.signal)
     });
     let atr = Atr::new(14).unwrap();
-    check_stability(&atr, (atr.stable_after(), 295), 1.0, Atr::update);
+    check_stability(&atr, (atr.warmup(), 295), 1.0, Atr::update);
     let keltner = Keltner::new(20, 10, 2.0).unwrap();
-    check_stability(&keltner, (keltner.stable_after(), 228), 100.0, |keltner, candle| {
+    check_stability(&keltner, (keltner.warmup(), 228), 100.0, |keltner, candle| {
         keltner.update(candle).map(|channel| channel.upper)
     });
     let adx = Adx::new(14).unwrap();
-    check_stability(&adx, (adx.stable_after(), 588), 100.0, |adx, candle| {
+    check_stability(&adx, (adx.warmup(), 588), 100.0, |adx, candle| {
         adx.update(candle).map(|lines| lines.adx)
     });
     let heikin_ashi = HeikinAshi::new();
-    check_stability(&heikin_ashi, (heikin_ashi.stable_after(), 31), 1.0, |heikin_ashi, candle| {
+    check_stability(&heikin_ashi, (heikin_ashi.warmup(), 31), 1.0, |heikin_ashi, candle| {
         heikin_ashi.update(candle).map(|smooth| smooth.open())
     });
 }
@@ -194,15 +201,15 @@ proptest! {
         check(&candles, (wma.warmup(), price), [&a], |candle| Some([wma.update(candle.close())?]));
         core.ema(0, END, &closes, n, &mut a).unwrap();
         let mut ema = Ema::new(period).unwrap();
-        check(&candles, (ema.warmup(), price), [&a], |candle| Some([ema.update(candle.close())?]));
+        check(&candles, (ema.candles_to_first_value(), price), [&a], |candle| Some([ema.update(candle.close())?]));
 
         core.rsi(0, END, &closes, n, &mut a).unwrap();
         let mut rsi = Rsi::new(period).unwrap();
-        check(&candles, (rsi.warmup(), 100.0), [&a], |candle| Some([rsi.update(candle.close())?]));
+        check(&candles, (rsi.candles_to_first_value(), 100.0), [&a], |candle| Some([rsi.update(candle.close())?]));
 
         core.macd(0, END, &closes, n, n + more as i32, more as i32, &mut a, &mut b, &mut c).unwrap();
         let mut macd = Macd::new(period, period + more, more).unwrap();
-        check(&candles, (macd.warmup(), price), [&a, &b, &c], |candle| {
+        check(&candles, (macd.candles_to_first_value(), price), [&a, &b, &c], |candle| {
             macd.update(candle.close()).map(|lines| [lines.macd, lines.signal, lines.histogram])
         });
 
@@ -225,7 +232,7 @@ proptest! {
 
         core.atr(0, END, &high, &low, &close, n, &mut a).unwrap();
         let mut atr = Atr::new(period).unwrap();
-        check(&candles, (atr.warmup(), close[0] * 1e-3), [&a], |candle| Some([atr.update(candle)?]));
+        check(&candles, (atr.candles_to_first_value(), close[0] * 1e-3), [&a], |candle| Some([atr.update(candle)?]));
 
         core.max(0, END, &high, n, &mut a).unwrap();
         core.min(0, END, &low, n, &mut b).unwrap();
@@ -248,7 +255,7 @@ proptest! {
         core.minus_di(0, END, &high, &low, &close, n, &mut c).unwrap();
         let mut adx = Adx::new(period).unwrap();
         let lines: [&[f64]; 3] = [&a, &b[period - 1..], &c[period - 1..]];
-        check(&candles, (adx.warmup(), 100.0), lines, |candle| {
+        check(&candles, (adx.candles_to_first_value(), 100.0), lines, |candle| {
             adx.update(candle).map(|lines| [lines.adx, lines.plus_di, lines.minus_di])
         });
 

@@ -4,6 +4,9 @@ use super::averages::Smoothing;
 use super::{Ema, IndicatorError, check_multiple, check_period, is_usable};
 use crate::{Candle, Direction, Interval, Ohlcv};
 
+/// Number of past candles assumed to affect indicators that reverse with the trend. In theory, all past candles do.
+const TREND_MEMORY_CANDLES: usize = 500;
+
 /// Average true range: a smoothed average of price movement per candle, in price units.
 /// The true range of a candle includes the gap from the previous close. Matches TA-Lib `ATR` with Wilder's smoothing.
 #[derive(Clone, Debug)]
@@ -24,7 +27,7 @@ impl Atr {
         Ok(Self { previous_close: None, ranges })
     }
 
-    /// Processes the next candle and returns the average, or `None` during warm-up.
+    /// Processes the next candle and returns the average, or `None` before the first value.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<f64> {
         if !is_usable(candle.high()) {
@@ -35,14 +38,14 @@ impl Atr {
     }
 
     /// Returns the number of candles until the first result: `period` + 1, because the first has no previous close.
-    pub fn warmup(&self) -> usize {
+    pub fn candles_to_first_value(&self) -> usize {
         self.ranges.warmup() + 1
     }
 
     /// Returns the number of candles after which the start of the series no longer matters.
     /// The number is about 21.7 x `period` (295 for a period of 14).
-    pub fn stable_after(&self) -> usize {
-        self.warmup() + self.ranges.memory_length()
+    pub fn warmup(&self) -> usize {
+        self.candles_to_first_value() + self.ranges.memory_length()
     }
 }
 
@@ -78,7 +81,7 @@ impl Keltner {
         Ok(Self { multiple, middle: Ema::new(period)?, range: Atr::new(range_period)? })
     }
 
-    /// Processes the next candle and returns the channel, or `None` during warm-up.
+    /// Processes the next candle and returns the channel, or `None` before the first value.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<KeltnerChannel> {
         if !super::is_usable(candle.high()) {
@@ -91,13 +94,13 @@ impl Keltner {
     }
 
     /// Returns the number of candles until the first result: max(`period`, `range_period` + 1).
-    pub fn warmup(&self) -> usize {
-        self.middle.warmup().max(self.range.warmup())
+    pub fn candles_to_first_value(&self) -> usize {
+        self.middle.candles_to_first_value().max(self.range.candles_to_first_value())
     }
 
     /// Returns the number of candles after which the start of the series no longer matters (228 for 20 and 10).
-    pub fn stable_after(&self) -> usize {
-        self.middle.stable_after().max(self.range.stable_after())
+    pub fn warmup(&self) -> usize {
+        self.middle.warmup().max(self.range.warmup())
     }
 }
 
@@ -136,7 +139,7 @@ impl Supertrend {
         Ok(Self { multiple: check_multiple("supertrend", multiple)?, range, last: None })
     }
 
-    /// Processes the next candle and returns the line, or `None` during warm-up.
+    /// Processes the next candle and returns the line, or `None` before the first value.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<SupertrendLine> {
         if !is_usable(candle.high()) {
@@ -167,10 +170,14 @@ impl Supertrend {
     }
 
     /// Returns the number of candles until the first result, which is `period` + 1.
-    /// Two instances that start at different candles can differ until both have reversed. To get the same signals live
-    /// as in a backtest, a strategy should request a warm-up several times longer than a typical trend.
+    pub fn candles_to_first_value(&self) -> usize {
+        self.range.candles_to_first_value()
+    }
+
+    /// Returns 500 candles more than until the first result. Two instances that start at different candles can differ
+    /// until both have reversed, so use a larger number if trends last longer.
     pub fn warmup(&self) -> usize {
-        self.range.warmup()
+        self.candles_to_first_value() + TREND_MEMORY_CANDLES
     }
 }
 
@@ -233,7 +240,7 @@ impl Adx {
         Ok(Self { previous: None, plus: sum.clone(), minus: sum.clone(), ranges: sum, index, last: None })
     }
 
-    /// Processes the next candle and returns the three lines, or `None` during warm-up.
+    /// Processes the next candle and returns the three lines, or `None` before the first value.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<AdxLines> {
         if !is_usable(candle.high()) {
@@ -258,14 +265,14 @@ impl Adx {
     }
 
     /// Returns the number of candles until the first result, which is 2 x `period`.
-    pub fn warmup(&self) -> usize {
+    pub fn candles_to_first_value(&self) -> usize {
         2 * self.index.warmup()
     }
 
     /// Returns the number of candles after which the start of the series no longer matters.
     /// The number is about 43.4 x `period` (588 for a period of 14).
-    pub fn stable_after(&self) -> usize {
-        self.warmup() + 2 * self.index.memory_length()
+    pub fn warmup(&self) -> usize {
+        self.candles_to_first_value() + 2 * self.index.memory_length()
     }
 }
 
@@ -312,7 +319,7 @@ impl ParabolicSar {
         }
     }
 
-    /// Processes the next candle and returns the stop, or `None` during warm-up.
+    /// Processes the next candle and returns the stop, or `None` before the first value.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<SarLine> {
         if !is_usable(candle.high()) {
@@ -359,10 +366,14 @@ impl ParabolicSar {
     }
 
     /// Returns the number of candles until the first result, which is 2.
-    /// Two instances that start at different candles can differ until both reverse at the same candle. To get the same
-    /// signals live as in a backtest, a strategy should request a warm-up several times longer than a typical trend.
-    pub const fn warmup(&self) -> usize {
+    pub const fn candles_to_first_value(&self) -> usize {
         2
+    }
+
+    /// Returns 500 candles more than until the first result. Two instances that start at different candles can differ
+    /// until both reverse at the same candle, so use a larger number if trends last longer.
+    pub const fn warmup(&self) -> usize {
+        self.candles_to_first_value() + TREND_MEMORY_CANDLES
     }
 }
 
@@ -398,13 +409,8 @@ impl HeikinAshi {
         Some(smooth)
     }
 
-    /// Returns the number of candles until the first result, which is 1.
-    pub const fn warmup(&self) -> usize {
-        1
-    }
-
     /// Returns 31, the number of candles after which the start no longer matters: its weight halves with each candle.
-    pub const fn stable_after(&self) -> usize {
+    pub const fn warmup(&self) -> usize {
         31
     }
 }
@@ -438,7 +444,7 @@ mod tests {
             check(&candles, (warmup, close[0]), [&upper, &middle, &lower], |candle| {
                 keltner.update(candle).map(|channel| [channel.upper, channel.middle, channel.lower])
             });
-            prop_assert_eq!(keltner.warmup(), warmup);
+            prop_assert_eq!(keltner.candles_to_first_value(), warmup);
         }
     }
 
@@ -477,7 +483,7 @@ mod tests {
             let expected = plain(&candles, &ranges[..COUNT - period], multiple);
             let mut supertrend = Supertrend::new(period, multiple).unwrap();
             let answers: Vec<_> = candles.iter().map(|candle| supertrend.update(candle)).collect();
-            prop_assert!(answers[..supertrend.warmup() - 1].iter().all(Option::is_none));
+            prop_assert!(answers[..supertrend.candles_to_first_value() - 1].iter().all(Option::is_none));
             let answers: Vec<_> = answers.into_iter().flatten().collect();
             prop_assert_eq!(answers.len(), expected.len());
             for (index, (answer, (line, rises))) in answers.iter().zip(expected).enumerate() {
@@ -526,7 +532,7 @@ mod tests {
             let mut expected = [0.0; COUNT];
             Core::new().sar(0, END, &high, &low, step, limit, &mut expected).unwrap();
             let mut sar = ParabolicSar::new(step, limit).unwrap();
-            check(&candles, (sar.warmup(), high[0]), [&expected], |candle| Some([sar.update(candle)?.stop]));
+            check(&candles, (sar.candles_to_first_value(), high[0]), [&expected], |candle| Some([sar.update(candle)?.stop]));
         }
     }
 

@@ -93,7 +93,7 @@ impl Fixture {
 fn set_of(candidate: &Candidate) -> Set {
     let number = |place: usize| candidate[place].to_number().expect("all are numbers");
     let period = number(0) as usize;
-    let warmup = Rsi::new(period).expect("a sound period").stable_after();
+    let warmup = Rsi::new(period).expect("a sound period").warmup();
     Set { period, oversold: number(1), overbought: number(2), warmup }
 }
 

@@ -85,7 +85,7 @@ strategy!(EmaCrossAdx, "ema-cross-adx", CrossParams, |params, _| Self {
 
 impl Strategy for EmaCrossAdx {
     fn warmup(&self) -> usize {
-        (self.slow.stable_after() + 1).max(self.adx.stable_after())
+        (self.slow.warmup() + 1).max(self.adx.warmup())
     }
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
@@ -125,7 +125,7 @@ strategy!(InsideBar, "inside-bar", InsideParams, |params, _| Self {
 
 impl Strategy for InsideBar {
     fn warmup(&self) -> usize {
-        self.atr.stable_after()
+        self.atr.warmup()
     }
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {

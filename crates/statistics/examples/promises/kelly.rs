@@ -3,7 +3,7 @@
 
 use crate::measured::{SEED, Scale, each};
 use candlewick_statistics::{
-    RunningWinRate, StatisticsError, StreamDependence, StreamEvent, TradeOutcome, TradeStream, WinRate,
+    StatisticsError, StreamDependence, StreamEvent, TradeOutcome, TradeStream, WinRate, WinRateLowerBound,
     kelly_fraction, wilson_interval,
 };
 use std::ops::ControlFlow;
@@ -52,7 +52,7 @@ pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
 }
 
 fn follow(stream: &TradeStream, path: u64, is_running: bool) -> Result<Ended, StatisticsError> {
-    let mut running = RunningWinRate::new(0.95)?;
+    let mut running = WinRateLowerBound::new(0.95)?;
     let (mut won, mut lost, mut balance, mut stake, mut bets) = (0, 0, BALANCE, 0.0, None);
     let mut failed = None;
     let mut next = |won: u64, lost: u64, balance: f64, lower_end: f64| {

@@ -2,7 +2,7 @@
 
 mod running;
 
-pub use running::{OpenBets, RunningWinRate};
+pub use running::{OpenBets, WinRateLowerBound};
 
 use crate::statistics_error::check_confidence;
 use crate::verdict::OverlapMark;

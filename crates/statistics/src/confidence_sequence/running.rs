@@ -17,7 +17,7 @@ type BetGrid = [CapitalPerBet; GRID_SIZE];
 /// The bound is the one-sided bound of [`ConfidenceSequence`](super::ConfidenceSequence) for win rates of 50 to 75.2 %
 /// in steps of 0.4 points. It is 0 until a win rate of 50 % is refuted. Each open trade needs 4 KB of memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct RunningWinRate {
+pub struct WinRateLowerBound {
     goal: f64,
     refuted: usize,
     #[serde(with = "figures")]
@@ -35,7 +35,7 @@ pub struct OpenBets {
     mark: OverlapMark,
 }
 
-impl RunningWinRate {
+impl WinRateLowerBound {
     pub fn new(confidence: f64) -> Result<Self, StatisticsError> {
         let goal = 1.0 / (1.0 - check_confidence(confidence)?);
         let capitals = Box::new([[1.0; BET_SIZES.len()]; GRID_SIZE]);

@@ -168,7 +168,7 @@ fn interval_without_trades_is_unbounded() {
     assert_eq!(none.win_rate(0.95), Ok(ConfidenceInterval { lower: 0.0, upper: 1.0 }));
     for confidence in [0.0, 1.0, f64::NAN, 95.0] {
         assert!(none.edge(confidence).is_err() && none.win_rate(confidence).is_err(), "{confidence}");
-        assert!(none.excludes_edge(0.0, confidence).is_err() && RunningWinRate::new(confidence).is_err());
+        assert!(none.excludes_edge(0.0, confidence).is_err() && WinRateLowerBound::new(confidence).is_err());
     }
     assert_eq!(sequence_of_trades((0..200).map(|_| TradeOutcome::Won), 3.0).edge(0.95).unwrap().lower, 1.0);
 }
@@ -203,7 +203,7 @@ fn running_bound_equals_sequence_on_its_grid() {
     let mut moved = 0;
     for (path, win_rate) in [(0, 0.62), (1, 0.7), (2, 0.99), (3, 0.4)] {
         let known = batches(&mut Dice::new(95, path), 3, 200, win_rate);
-        let (mut sequence, mut running) = (ConfidenceSequence::new(), RunningWinRate::new(0.95).unwrap());
+        let (mut sequence, mut running) = (ConfidenceSequence::new(), WinRateLowerBound::new(0.95).unwrap());
         let (mut open, mut bets) = (BTreeMap::new(), BTreeMap::new());
         for (place, one) in known.iter().enumerate() {
             match *one {

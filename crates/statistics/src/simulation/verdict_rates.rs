@@ -52,7 +52,7 @@ impl VerdictRates {
     }
 
     /// Returns [`Self::trades_until_edge_shown`] at both ends of `share` ± one standard error.
-    pub fn trades_until_edge_shown_range(&self, share: f64) -> (Option<u64>, Option<u64>) {
+    pub fn trades_until_edge_shown_with_error(&self, share: f64) -> (Option<u64>, Option<u64>) {
         let error = self.standard_error(share);
         (self.trades_until_edge_shown(share - error), self.trades_until_edge_shown(share + error))
     }
@@ -129,9 +129,9 @@ mod tests {
         ];
         assert_eq!(shares, [0.8, 0.0, 0.0, 0.8]);
         // sqrt(0.8 x 0.2 / 50) = 0.0566, which is 2.83 of 50 paths. One error from 80 % is thus path 37.2 or 42.8.
-        assert_eq!(shown.trades_until_edge_shown_range(0.8), (Some(380), None));
+        assert_eq!(shown.trades_until_edge_shown_with_error(0.8), (Some(380), None));
         let whole = VerdictRates { shown_after: (1..=50).collect(), ..shown };
-        assert_eq!(whole.trades_until_edge_shown_range(0.8), (Some(38), Some(43)));
+        assert_eq!(whole.trades_until_edge_shown_with_error(0.8), (Some(38), Some(43)));
     }
 
     #[test]

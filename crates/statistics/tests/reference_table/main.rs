@@ -25,7 +25,7 @@ const NO_FIGURES: &str = "\
 /// Items without reference figures: `examples/promises` and the test `promises` measure those valid
 /// after every trade. Gate worth, ruin under limits and block length have their own tests.
 const MEASURED: &str = "\
-    ChangeDetector ConfidenceSequence EdgeTestPlan RunningWinRate Verdict VerdictRates WinRate \
+    ChangeDetector ConfidenceSequence EdgeTestPlan WinRateLowerBound Verdict VerdictRates WinRate \
     best_block_length gate_worth simulate_ruin_with_limits";
 
 #[test]

@@ -33,7 +33,7 @@ pub(super) fn check_warm_up(bench: &Bench<'_>, needed: &mut usize) -> CheckResul
             let after = answer.fed_candle_count(start);
             return failed(format!(
                 "warmup() returns {warmup}, which is too small: at candle {}, a run from candle {start} on ({after} candles) \
-                 decides differently than the full run; return a larger number, such as stable_after() of the indicator",
+                 decides differently than the full run; return a larger number, such as warmup() of the indicator",
                 answer.candle
             ));
         }
