@@ -101,7 +101,7 @@ class Strategy(_Base):
         """Processes a closed candle of a longer interval. Called after ``on_candle`` of the last candle in it."""
 
     def on_price(self, price: Price) -> Signal | None:
-        """Processes the latest price between candles, like ``on_candle``. Only called if overridden."""
+        """Processes the latest price between candle closes, like ``on_candle``. Only called if overridden."""
         return None
 
     def on_settled(self, settlement: Settlement) -> None:

@@ -59,7 +59,7 @@ impl PyCandle {
     }
 }
 
-/// A price that arrives between candles.
+/// A price that arrives between candle closes.
 #[pyclass(name = "Price", module = "candlewick", frozen)]
 pub(crate) struct PyPrice(pub(crate) Price);
 

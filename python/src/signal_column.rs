@@ -162,7 +162,7 @@ enum State {
         column: Vec<Sign>,
         next: usize,
     },
-    /// Only the latest candles are known. `column` is empty after old candles have been dropped.
+    /// Only the latest candles are known. `column` has their signals, as computed after the previous candle.
     Latest {
         candles: Vec<Candle>,
         column: Vec<Sign>,

@@ -63,7 +63,7 @@ class EmaCrossPort(candlewick.Strategy):
 
 
 class Follows(candlewick.Strategy):
-    """Follows prices between candles that differ from the last close."""
+    """Follows prices between candle closes that differ from the last close."""
 
     #: All prices received in this process.
     seen: ClassVar[list[float]] = []

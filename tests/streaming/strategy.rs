@@ -1,4 +1,4 @@
-//! A strategy that decides on prices between candles.
+//! A strategy that decides on prices between candle closes.
 
 use candlewick_sdk::{BotContext, BuildError, Candle, Price, Signal, Strategy, StrategyFactory};
 

@@ -37,7 +37,7 @@ pub enum BacktestError {
     #[error("no candles of {series} for bot \"{bot}\"")]
     NoCandles { series: Series, bot: String },
     #[error(
-        "bot \"{bot}\" uses prices between candles; add candles finer than {series}, with an interval that divides {every_ms} ms"
+        "bot \"{bot}\" uses prices between candle closes; add candles finer than {series}, with an interval that divides {every_ms} ms"
     )]
     NoFinerCandles { series: Series, bot: String, every_ms: i64 },
     #[error("the journal cannot be written")]
@@ -102,7 +102,7 @@ pub struct BacktestResult {
 impl Backtest {
     /// Creates a backtest of one or more bots.
     /// `candles` must contain every series that a bot uses. `markets` must contain the venue's pricing data, with one
-    /// market per symbol. For each bot, `wants_prices` states whether its strategy needs prices between candles.
+    /// market per symbol. For each bot, `wants_prices` states whether its strategy needs prices between candle closes.
     pub fn new(
         settings: &BacktestSettings,
         strategies: Vec<Box<dyn Strategy>>,
@@ -211,7 +211,7 @@ impl Backtest {
         while let Some(instant) = feed.next_instant() {
             // As in a live run, events caused by candles come after all candles of the same instant.
             self.handle_venue_events(instant, recorder)?;
-            done += self.handle_instant(&mut feed, instant, recorder)?;
+            done += self.handle_feed_at(&mut feed, instant, recorder)?;
             if done - reported >= EVENTS_PER_PROGRESS_CALL {
                 reported = done;
                 progress(done, total);
@@ -251,7 +251,7 @@ impl Backtest {
                 BatchEnd::ActionsAt(instant) => instant_end = instant + Millis::new(1),
                 BatchEnd::Reached if until == Millis::MAX => return Ok(total),
                 BatchEnd::Reached if until == price_end => {
-                    prices_done += self.handle_instant(&mut feed, price_end - Millis::new(1), recorder)?;
+                    prices_done += self.handle_feed_at(&mut feed, price_end - Millis::new(1), recorder)?;
                     instant_end = price_end;
                 }
                 BatchEnd::Reached => self.handle_venue_events(venue_due, recorder)?,
@@ -264,7 +264,7 @@ impl Backtest {
         }
     }
 
-    fn handle_instant(
+    fn handle_feed_at(
         &mut self,
         feed: &mut Feed<'_>,
         instant: Millis,

@@ -55,20 +55,20 @@ impl Summary {
             return added.finish(rows.iter(), book);
         }
         let mut sorted: Vec<&IntentRow> = rows.iter().collect();
-        sorted.sort_by_key(|row| settlement_order(row));
+        sorted.sort_by_key(|row| settlement_sort_key(row));
         let added = BookTotals::from_ordered_rows(totals, sorted.iter().copied());
         added.expect("rows are sorted").finish(sorted.iter().copied(), book)
     }
 }
 
 impl BookTotals {
-    /// Adds up the rows. Returns `None` if they are not sorted by `settlement_order`.
+    /// Adds up the rows. Returns `None` if they are not sorted by `settlement_sort_key`.
     fn from_ordered_rows<'a>(totals: RunTotals, rows: impl Iterator<Item = &'a IntentRow>) -> Option<Self> {
         let (mut added, mut last) = (Self { totals, unsettled: 0 }, None);
         for row in rows {
             match row.state {
                 IntentState::Settled => {
-                    let rank = settlement_order(row);
+                    let rank = settlement_sort_key(row);
                     if last.is_some_and(|last| rank < last) {
                         return None;
                     }
@@ -131,7 +131,7 @@ fn iterate_with_prefetch(rows: &[IntentRow]) -> impl Iterator<Item = &IntentRow>
 }
 
 /// Returns the sort key of a settled trade: the time when its settlement became known, close time and intent id.
-fn settlement_order(row: &IntentRow) -> (Option<Millis>, Option<Millis>, IntentId) {
+fn settlement_sort_key(row: &IntentRow) -> (Option<Millis>, Option<Millis>, IntentId) {
     (row.settled_at, row.close_time, row.approved.intent())
 }
 

@@ -54,11 +54,11 @@ pub struct TradeReport {
     pub is_reverted: bool,
     /// Whether the outcome is derived from the status because the record has no result.
     pub is_outcome_from_status: bool,
-    /// Payments for the stake, and additional charges by the venue.
+    /// Amounts that the wallets paid for the stake, and additional charges by the venue.
     pub payment: Payment,
 }
 
-/// Payment of a stake, and additional charges by the venue.
+/// Amounts that the wallets paid for a stake, and additional charges by the venue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Payment {
     /// Sum paid by the wallets; `None` if the venue lists no payments or some are unreadable.

@@ -57,9 +57,9 @@ pub struct Reply<T> {
 /// Bounds on the venue's time minus our time. Negative values mean that the venue's clock is behind our clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockSkew {
-    /// Lower bound of the difference.
+    /// Lower bound of venue time minus our time.
     pub low: Millis,
-    /// Upper bound of the difference.
+    /// Upper bound of venue time minus our time.
     pub high: Millis,
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct LogWriter {
 pub(crate) enum LogMessage {
     Text(String),
     Warning(String),
-    /// Start of the full-screen view, which receives all later lines. A terminal gets the last ones after `Restore`.
+    /// Sends later lines to the full-screen view. If stderr is a terminal, `Restore` prints the latest of them there.
     #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "used by the full-screen view"))]
     Divert(SyncSender<String>),
     #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "used by the full-screen view"))]

@@ -1,8 +1,8 @@
-//! Suppresses repeated warnings: shows a warning once and counts its repeats.
+//! Suppresses repeated warnings: shows the first one, and counts its repeats in one line per suppression span.
 //!
-//! A repeat has the same subject (the text before the first colon, such as a symbol) and, ignoring numbers, the same
-//! text up to the second colon. It is shown once per suppression span. Two higher limits per span apply to warnings
-//! whose subjects differ only in numbers, and to all warnings. Errors are always shown.
+//! A repeat has the same subject (the text before the first colon, such as a symbol) and the same text up to the second
+//! colon, in which numbers may differ. In each span, the number of warnings whose subjects differ only in numbers is
+//! limited, and so is the number of all warnings. Errors are always shown.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -55,7 +55,7 @@ impl Reentry {
     }
 
     /// Returns the ladder's signal at the first candle close after the previous trade is known to have ended.
-    /// `None` if this close is an interval or more later. The ladder then waits for a signal of the strategy.
+    /// `None` if this close is at least one interval after that time. The ladder then waits for a strategy signal.
     pub(crate) fn on_close(&mut self, close: Millis, interval: Millis) -> Option<Signal> {
         let due = self.due.filter(|due| close >= due.since && !self.has_passed)?;
         self.has_passed = true;

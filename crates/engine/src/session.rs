@@ -502,5 +502,5 @@ impl Moment {
     }
 }
 
-/// Interval and staleness of the longer candles that were stale most often, `None` if no candle was stale.
+/// Interval whose longer candles were stale most often, with their staleness. `None` if no candle was stale.
 pub type WorstStaleness = Option<(Interval, Staleness)>;

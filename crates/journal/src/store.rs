@@ -27,7 +27,7 @@ const LOCK_ATTEMPTS: u32 = 40;
 const LOCK_RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// A journal that is open for exclusive writing under a lease. Every transaction checks the lease.
-/// Lines are durable once [`Store::commit`] has returned. If its future is dropped, they may or may not be stored.
+/// Lines are durable once [`Store::commit`] has returned. If the commit is cancelled, they may or may not be stored.
 pub struct Store {
     pub(crate) url: JournalUrl,
     pub(crate) token: LeaseToken,
@@ -37,7 +37,7 @@ pub struct Store {
     pub(crate) head: Head,
     last_exchange_id: u64,
     pub(crate) lines: Vec<PendingLine>,
-    /// Number of best-effort lines at the start of `lines` whose write has failed or has not finished.
+    /// Number of lines at the start of `lines` that are dropped, not retried, if their write fails.
     best_effort_lines: usize,
     durable: Option<Vec<StoredLine>>,
     exchanges: Vec<LoggedExchange>,

@@ -22,7 +22,7 @@ const RETRYABLE_CLIENT_ERRORS: [StatusCode; 5] = [
     StatusCode::TOO_MANY_REQUESTS,
 ];
 
-/// Delivery error. The reason never contains the channel's address.
+/// Delivery error. The error message never contains the channel's address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     #[error("{reason}")]
@@ -35,7 +35,7 @@ pub enum Failure {
     Permanent { reason: String },
 }
 
-/// Invalid channel settings. Problems never contain an address or a secret.
+/// Invalid channel settings. The error messages never contain an address or a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChannelError {
     #[error("{problem}")]

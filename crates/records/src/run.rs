@@ -192,7 +192,7 @@ pub struct RecordedRuns {
     pub head_hash: String,
     pub span: Range<Millis>,
     pub verdicts: Vec<BotVerdict>,
-    /// Share of alpha for the combined verdict on all bots; 0 without a combined verdict.
+    /// Weight of the joint verdict on the trades of all bots, as a fraction of alpha. 0 without a joint verdict.
     pub joint_verdict_weight: f64,
     pub delays: Delays,
     pub audit_findings: BTreeMap<String, u64>,

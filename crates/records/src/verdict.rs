@@ -18,9 +18,9 @@ pub struct VerdictLine {
     /// Evidence for an edge: the value of an account that starts at 1 and bets on the edge.
     pub account_for: f64,
     pub account_against: f64,
-    /// Account value that shows an edge: `1 / (alpha x weight)`. `None` if the bot has no weight.
+    /// Value of `account_for` that shows an edge: `1 / (alpha x weight)`. `None` if the bot has no weight.
     pub threshold_for: Option<f64>,
-    /// Account value that rejects an edge: `1 / beta`.
+    /// Value of `account_against` that rules out an edge: `1 / beta`.
     pub threshold_against: f64,
     pub since_intent: u64,
     /// Time at which an edge shown earlier stopped holding; `None` if no such change was detected.
@@ -84,7 +84,7 @@ impl VerdictLine {
     }
 }
 
-/// Returns the account value that would show an edge; `None` if this bot has no share of alpha.
+/// Returns the value of the test's account that would show an edge; `None` if the bot has no part of alpha.
 pub fn edge_threshold(test: &EdgeTest) -> Option<f64> {
     Some(test.goal()).filter(|goal| goal.is_finite())
 }

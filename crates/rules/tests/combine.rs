@@ -298,10 +298,13 @@ fn what_is_wrong_is_named() {
             json!({ "first_of": [part("b")], "script.number": 10.0 }),
             "script.number = 10 is outside the range 0 to 9",
         ),
-        (json!({ "first_of": [{ "strategy": "prices" }] }), "the strategy needs prices between candles"),
-        (json!({ "first_of": [with("b", &json!({ "weight": 2.0 }))] }), "weight is only valid with vote"),
-        (json!({ "first_of": [with("b", &json!({ "within": 2 }))] }), "within is only valid in vote"),
-        (json!({ "first_of": [part("b")], "quorum": 1.0 }), "quorum is only valid with vote"),
+        (
+            json!({ "first_of": [{ "strategy": "prices" }] }),
+            "the strategy needs prices between candle closes",
+        ),
+        (json!({ "first_of": [with("b", &json!({ "weight": 2.0 }))] }), "weight is only valid with `vote`"),
+        (json!({ "first_of": [with("b", &json!({ "within": 2 }))] }), "within is only valid in `vote`"),
+        (json!({ "first_of": [part("b")], "quorum": 1.0 }), "quorum is only valid with `vote`"),
         (json!({ "vote": [with("b", &json!({ "weight": 0.0 }))] }), "weight must be a number above 0"),
         // A `nan` in the configuration arrives as null.
         (json!({ "vote": [with("b", &json!({ "weight": null }))] }), "use a number, not nothing"),

@@ -2,7 +2,7 @@
 
 use crate::RuntimeError;
 use crate::coordinator::with_rounded_amount;
-use crate::resolver::{Doubt, MIN_CLOCK_UNCERTAINTY, Match, compare_terms, is_deviating_trade};
+use crate::resolver::{MIN_CLOCK_UNCERTAINTY, Match, OrderAttempt, compare_terms, is_deviating_trade};
 use crate::runner::LIST_DEADLINE;
 use candlewick_broker::{Broker, BrokerError, DetailLevel, TradeOrder, TradeReport};
 use candlewick_engine::IntentId;
@@ -25,7 +25,7 @@ pub async fn verify_adoption(
             Ok(answer) => answer.map(|reply| with_rounded_amount(reply.value, scale)),
             Err(_) => Err(timeout_error()),
         };
-    let doubt = Doubt {
+    let doubt = OrderAttempt {
         intent: IntentId::new(0),
         order: order.clone(),
         stake: Money::ZERO,

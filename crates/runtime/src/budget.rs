@@ -94,8 +94,8 @@ impl RequestDemand {
         self.candles + early + self.prices + self.trades + self.accounts
     }
 
-    /// Returns whether the rate limit (0 for none) allows requests for prices that are only displayed. All these prices
-    /// must arrive, and the burst allowance must refill, before the prices are requested again.
+    /// Returns whether the rate limit (0 for none) leaves room for prices that are only displayed. Between two rounds,
+    /// there must be time to request all of these prices and to refill the burst allowance.
     pub fn has_room_for_display_prices(&self, per_second: f64) -> bool {
         let for_one = per_second * seconds(self.price_every) - burst_size(per_second);
         let is_over_in_time = self.shown as f64 <= for_one;

@@ -56,14 +56,14 @@ pub struct RuntimeSettings {
     pub remember_s: u32,
     /// Number of journal entries between snapshots. A restart continues from the last snapshot. 0 disables snapshots.
     pub snapshot_every: u32,
-    /// Not a setting: warning that the rate limit is too low for these bots, shown in the run's status.
+    /// Warning in the run's status that the rate limit is too low for these bots. Set by the program.
     #[serde(skip)]
     pub rate_limit_warning: Option<String>,
-    /// Not a setting: age at which data polled every minute counts as stale, in seconds of venue time. `None` in real
-    /// time, where [`RunState::SILENT_AFTER`](crate::control::RunState::SILENT_AFTER) applies.
+    /// Age at which data polled every minute counts as stale, in seconds of venue time. Set by the program. `None` in
+    /// real time, where [`RunState::SILENT_AFTER`](crate::control::RunState::SILENT_AFTER) applies.
     #[serde(skip)]
     pub stale_after_s: Option<NonZeroU32>,
-    /// Not a setting: minimum retention of finished trades in tests of the whole program.
+    /// Minimum retention of finished trades, set only by tests of the whole program.
     #[serde(skip)]
     pub min_retention_override: Option<Millis>,
 }

@@ -12,8 +12,8 @@ use std::fmt;
 /// [`StrategyFactory::declaration`](crate::StrategyFactory::declaration).
 ///
 /// [`on_candle`](crate::Strategy::on_candle) must give a signal if and only if the candle meets a declared signal, with
-/// the same direction and expiry. Do not declare a strategy that depends on prices between candles, settlements or
-/// longer candles. `candlewick strategy check` compares the declaration with the strategy, candle by candle.
+/// the same direction and expiry. Do not declare a strategy that depends on prices between candle closes, settlements
+/// or longer candles. `candlewick strategy check` compares the declaration with the strategy, candle by candle.
 ///
 /// ```
 /// use candlewick_sdk::{Declaration, indicator::Rsi};

@@ -56,7 +56,7 @@ pub struct StrategyEntry {
     pub version: String,
     /// Description of the strategy in one sentence.
     pub about: String,
-    /// Whether the strategy needs prices between candles.
+    /// Whether the strategy needs prices between candle closes.
     pub wants_prices: bool,
     /// Parameters in declaration order.
     pub parameters: Vec<Parameter>,
@@ -186,7 +186,7 @@ impl StrategyEntry {
         self
     }
 
-    /// Requests prices between candles for bots with this strategy ([`Strategy::on_price`]).
+    /// Requests prices between candle closes for bots with this strategy ([`Strategy::on_price`]).
     #[must_use]
     pub const fn with_prices(mut self) -> Self {
         self.wants_prices = true;

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 ///    [`expiries`](Self::expiries), once.
 /// 3. [`on_candle`](Self::on_candle) for every closed candle, in order, then
 ///    [`on_longer_candle`](Self::on_longer_candle) for each longer candle that ends at the same time.
-/// 4. [`on_price`](Self::on_price) and [`on_settled`](Self::on_settled) between candles, if requested.
+/// 4. [`on_price`](Self::on_price) and [`on_settled`](Self::on_settled) between candle closes, if requested.
 ///
 /// A strategy must be deterministic: the same calls give the same signals. It must not read a clock, a file or a random
 /// source in these methods. Read external data in [`StrategyFactory::build`], from files named by the parameters. If a

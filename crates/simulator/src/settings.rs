@@ -21,7 +21,7 @@ pub struct SimulationSettings {
     /// Latency from the decision to the order's arrival at the venue, in milliseconds.
     #[schemars(with = "i64", range(min = 0))]
     pub latency_ms: Millis,
-    /// Latencies recorded by a live session. Each order draws one latency. If omitted, `latency_ms` applies.
+    /// Latencies recorded by a live session. Each order's latency is drawn from them. If omitted, `latency_ms` applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_latency: Option<RecordedLatency>,
     /// Rounding of a trade's open time.
@@ -29,8 +29,8 @@ pub struct SimulationSettings {
     /// Delay from the close of a trade until its settlement is known, in milliseconds.
     #[schemars(with = "i64", range(min = 0))]
     pub settle_delay_ms: Millis,
-    /// Cutoff of `CANDLE_CLOSE` trades, in milliseconds. If the candle ends within this time after the open, the trade
-    /// closes with the next candle. The default is 30,000 for durations of at least 60 s, otherwise 0.
+    /// Cutoff of `CANDLE_CLOSE` trades, in milliseconds. If the candle ends within this time after the trade opens,
+    /// the trade closes with the next candle. The default is 30,000 for durations of at least 60 s, otherwise 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<i64>", range(min = 0))]
     pub candle_close_cutoff_ms: Option<Millis>,

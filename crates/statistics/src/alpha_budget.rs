@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 /// Each bot has an edge test, whose account grows with evidence of an edge. The edge is shown when the account reaches
 /// `1 / (alpha x weight)` ([`EdgeTest::set_weight`](crate::EdgeTest::set_weight)). The *worth* of an account is its
 /// minimum so far, capped at 1 ([`EdgeTest::edge_account_minimum`](crate::EdgeTest::edge_account_minimum)).
-/// - The first run splits a weight of 1 evenly among the bots and, if there are several, the pool of all trades.
+/// - The first run splits a weight of 1 evenly among the bots and, if there are several, the joint verdict on all bots.
 /// - A bot that continues, or that returns unchanged, keeps its weight.
 /// - The weight of a bot that restarts is multiplied by its account's worth.
 /// - A new bot replaces the absent bot with the largest `weight x worth`, as if that bot had restarted. If no bot is
 ///   absent and `k` new bots join `n` bots, each of the `n` bots keeps `n / (n + k)` of its weight. The weight given
 ///   up, multiplied by the worth of its account, is split evenly among the new bots.
-/// - The pool of all trades is judged as long as no bot is new or restarts.
+/// - The joint verdict on the trades of all bots lasts as long as no bot is new or restarts.
 ///
 /// # Proof that at most a fraction alpha of all journals ever shows a false edge
 /// *Edge shown* is false if no trade since the start of the verdict had a mean return above 0, given everything known
@@ -47,7 +47,7 @@ impl AlphaBudget {
         Self { weights: names.into_iter().map(|name| (name.to_owned(), part)).collect(), whole }
     }
 
-    /// Returns each bot's weight in a first run. With two or more bots, the pool of all trades has the same weight.
+    /// Returns each bot's weight in a first run. With two or more bots, the joint verdict has the same weight.
     pub const fn first_run_share(bots: usize) -> f64 {
         if bots > 1 { 1.0 / (bots + 1) as f64 } else { 1.0 }
     }
@@ -56,12 +56,12 @@ impl AlphaBudget {
         self.weights.get(bot).copied()
     }
 
-    /// Returns the weight of the pool of all trades, 0 if the pool is not judged.
+    /// Returns the weight of the joint verdict on the trades of all bots, 0 without a joint verdict.
     pub const fn joint_verdict_weight(&self) -> f64 {
         self.whole
     }
 
-    /// Starts a run. For a known bot, `worth` returns the minimum of its edge account so far, capped at 1.
+    /// Starts a run. `worth` returns the minimum that the account of a known bot's edge test has had, capped at 1.
     pub fn begin_run(&mut self, bots: &[BudgetedBot<'_>], worth: impl Fn(&str) -> f64) {
         if self.weights.is_empty() {
             *self = Self::for_first_run(bots.iter().map(|bot| bot.name));

@@ -21,8 +21,8 @@ pub struct GatedTrade {
 pub struct GateWorth {
     pub trades: u64,
     pub real_trades: u64,
-    pub mean_of_all: f64,
-    pub mean_of_real: Option<f64>,
+    pub mean_of_all_trades: f64,
+    pub mean_of_real_trades: Option<f64>,
     /// Central 95 % range of the mean returns of random gates, which pick as many trades as this gate.
     pub random_95: Option<[f64; 2]>,
     pub random_means: Vec<f64>,
@@ -57,8 +57,8 @@ pub fn gate_worth(
     let mut worth = GateWorth {
         trades: count as u64,
         real_trades: actual.map_or(0, |(_, real)| real as u64),
-        mean_of_all: returns.iter().sum::<f64>() / count as f64,
-        mean_of_real: actual.map(|(mean, _)| mean),
+        mean_of_all_trades: returns.iter().sum::<f64>() / count as f64,
+        mean_of_real_trades: actual.map(|(mean, _)| mean),
         random_95: None,
         random_means: Vec::new(),
         p_value_random: None,

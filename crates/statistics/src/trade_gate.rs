@@ -92,7 +92,7 @@ pub struct GateState {
     pub(crate) wins: u32,
     pub(crate) recent_trades: u32,
     pub(crate) recent_wins: u32,
-    /// Current value of the edge account, and the value at which the account shows an edge.
+    /// Evidence for an edge (account of an [`EdgeTest`]): the current value, and the value that shows an edge.
     pub(crate) edge_account: [f64; 2],
 }
 

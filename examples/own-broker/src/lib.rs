@@ -1,7 +1,8 @@
 //! Your own broker: a simulated venue without a network.
 //!
 //! [`SineMarket`] provides prices and [`SineBroker`] fills orders at them. A live run needs nothing else. [`SineMarket`] is
-//! polled for prices, and [`StreamedMarket`] only streams them. [`PriceTurns`] is a strategy that uses prices between candles.
+//! polled for prices, and [`StreamedMarket`] only streams them. The strategy [`PriceTurns`] uses prices between candle
+//! closes.
 
 mod broker;
 mod market;

@@ -1,4 +1,4 @@
-//! A strategy that uses prices between candles.
+//! A strategy that uses prices between candle closes.
 
 use candlewick_sdk::{BotContext, BuildError, Candle, Price, Signal, Strategy, StrategyFactory, parameters};
 

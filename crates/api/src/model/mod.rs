@@ -47,7 +47,7 @@ pub(crate) struct TradeRecord {
     pub(crate) unreadable_wallets: usize,
     pub(crate) copy_commission_amount: Option<Decimal>,
     pub(crate) tenant_fee_amount: Option<Decimal>,
-    /// Whether the venue reverted the trade (see `observed: values`).
+    /// Whether the venue marks the trade as reverted.
     pub(crate) reverted: Option<bool>,
     pub(crate) created_at: Option<Millis>,
 }

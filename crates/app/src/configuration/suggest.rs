@@ -18,7 +18,7 @@ pub(super) fn suggest_key(root: Schema<'_>, path: &KeyPath, key: &str, known: &[
     in_section
         .map(|own| format!("did you mean {}?", own.text()))
         .or_else(|| suggest_split_key(path, key, known))
-        .or_else(|| suggest_counterpart(root, path, key))
+        .or_else(|| suggest_equivalent_setting(root, path, key))
         .or_else(|| suggest_section(root, path, key))
         .or_else(|| nearest_name(key, known.iter().copied()).map(|near| format!("did you mean \"{near}\"?")))
         .unwrap_or_else(|| match known.len() {
@@ -34,7 +34,7 @@ fn suggest_split_key(path: &KeyPath, key: &str, known: &[&str]) -> Option<String
     Some(format!("did you mean {rest} in [{section}]? The environment variable is {variable}"))
 }
 
-fn suggest_counterpart(root: Schema<'_>, path: &KeyPath, key: &str) -> Option<String> {
+fn suggest_equivalent_setting(root: Schema<'_>, path: &KeyPath, key: &str) -> Option<String> {
     let place = path.to_string();
     let of_bot = place.starts_with("bots[");
     let limits = root.property("risk").and_then(|risk| risk.property("bots"));

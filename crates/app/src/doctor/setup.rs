@@ -141,7 +141,7 @@ pub(super) async fn check_signals(loaded: &LoadedConfig, report: &mut dyn FnMut(
         report(if is_over {
             Check::Signals.warn(
                 format!("list {summary}: all entries are in the past"),
-                "add future entries; only backtests and sandboxes with an earlier start use past entries",
+                "add future entries, or use a backtest or a sandbox that starts before the entries",
             )
         } else {
             Check::Signals.ok(format!("list {summary}; times without a zone are in {zone}"))

@@ -110,7 +110,7 @@ pub fn render_best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Resu
         best["expiration_type"] = json!(bot.expiration_type);
     }
     let text = toml::to_string(&json!({ "bots": [best] }));
-    let text = text.map_err(|error| AppError::system("the best set cannot be written as TOML", error))?;
+    let text = text.map_err(|error| AppError::system("cannot write the best parameters as TOML", error))?;
     let own: Vec<String> = declared_durations(bot, &prepared.entry).iter().map(ToString::to_string).collect();
     let own = match own.as_slice() {
         [] => String::new(),
@@ -124,7 +124,7 @@ pub fn render_best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Resu
         steps => format!("\n[simulation.ticks]\n{}\n", steps.join("\n")),
     };
     Ok(format!(
-        "# Best set of a sweep. Test it with: candlewick backtest --config ... --config best.toml\n{own}{text}{steps}"
+        "# Best parameter set of a sweep. Test it with: candlewick backtest --config ... --config best.toml\n{own}{text}{steps}"
     ))
 }
 

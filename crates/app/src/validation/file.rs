@@ -31,7 +31,7 @@ pub(super) fn check(subject: &Subject, market: &Market) -> CheckReport {
     match write_truncated_files(subject, market, &tables) {
         // Keeps the folder until the check is done.
         Ok((_folder, known)) => check_files(subject, market, &known),
-        Err(error) => not_run(format!("cannot write a truncated file: {error}")),
+        Err(error) => not_run(format!("cannot write a truncated copy of a file: {error}")),
     }
 }
 

@@ -260,9 +260,9 @@ const SPEED_ROUNDS: usize = 5;
 const SPEED_CANDLES: usize = 2_000;
 const CHUNK_CANDLES: usize = 16;
 /// Maximum time per candle. At this rate, a year of one-minute candles takes nine minutes.
-const MAX_CANDLE_TIME: Duration = Duration::from_millis(1);
+const MAX_TIME_PER_CANDLE: Duration = Duration::from_millis(1);
 /// Time per candle that counts as slow. A sweep of 1,000 sets over a year of one-minute candles then takes 3 hours.
-const SLOW_CANDLE_TIME: Duration = Duration::from_micros(20);
+const SLOW_TIME_PER_CANDLE: Duration = Duration::from_micros(20);
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Speed {
@@ -306,11 +306,12 @@ impl Speed {
         };
         let floor = self.floor.as_nanos();
         let words = format!("{} ns per candle ({floor} ns for an empty strategy)", candle.as_nanos());
-        if candle > MAX_CANDLE_TIME {
-            let words = format!("{words}: over {} ms, so no other check ran", MAX_CANDLE_TIME.as_millis());
+        if candle > MAX_TIME_PER_CANDLE {
+            let words =
+                format!("{words}: over {} ms, so no other check ran", MAX_TIME_PER_CANDLE.as_millis());
             return Check::Speed.report(Finding::Failed, words);
         }
-        let finding = if candle > SLOW_CANDLE_TIME { Finding::Noted } else { Finding::Passed };
+        let finding = if candle > SLOW_TIME_PER_CANDLE { Finding::Noted } else { Finding::Passed };
         Check::Speed.report(finding, words)
     }
 }

@@ -40,7 +40,7 @@ fn missing_candles_are_reported_with_series_and_bot() {
 fn prices_between_candles_need_candles_that_end_on_their_grid() {
     let give = |bot: &str, series: &str, every| {
         format!(
-            "bot \"{bot}\" uses prices between candles; add candles finer than {series}, with an interval that divides {every} ms"
+            "bot \"{bot}\" uses prices between candle closes; add candles finer than {series}, with an interval that divides {every} ms"
         )
     };
     let [btc, eth] = fine("5s");

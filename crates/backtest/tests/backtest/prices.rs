@@ -1,4 +1,4 @@
-//! Strategies that react to prices between candles.
+//! Strategies that react to prices between candle closes.
 
 use crate::lines::Words;
 use crate::stage::{START, Scripted, SeenPrices, bot, closing, run, series, settings};

@@ -56,19 +56,19 @@ pub(crate) struct Clock {
     pub(crate) seq: u64,
 }
 
-/// Equity, or profit of one bot, after each settlement. In a long curve, one point combines several settlements.
+/// Curve of the equity or of one bot's profit. A point covers one settlement or, in a long curve, several.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct EquityCurve {
     /// Venue time of each point, in milliseconds since 1970.
     #[schema(value_type = Vec<i64>)]
     time: Vec<Millis>,
-    /// Equity after the last settlement of each point.
+    /// Equity after the last settlement that the point covers.
     equity: Vec<f64>,
-    /// Lowest equity among the settlements of each point.
+    /// Lowest equity after any settlement that the point covers.
     low: Vec<f64>,
-    /// Highest equity among the settlements of each point.
+    /// Highest equity after any settlement that the point covers.
     high: Vec<f64>,
-    /// Max drawdown among the settlements of each point, as a negative amount of money.
+    /// Max drawdown after any settlement that the point covers, as a negative amount of money.
     drawdown: Vec<f64>,
 }
 

@@ -275,7 +275,7 @@ impl Rule {
             ),
             Self::RefusedByVenue => {
                 let first = format_count("refused_by_venue_pause_s", risk.refused_by_venue_pause_s);
-                vec![first.map(|first| format!("{first}, doubled after each further decline"))]
+                vec![first.map(|first| format!("{first}, doubled after each further declined order"))]
             }
             Self::MaxDrawdown => vec![format_percent("max_drawdown_percent", risk.max_drawdown_percent)],
             Self::MinPayout => vec![format_percent("min_payout_percent", risk.min_payout_percent)],

@@ -41,8 +41,8 @@ struct BotCandleReader {
 
 impl<'a> StoredCandles<'a> {
     /// Builds the input from the candles of each series, sorted by time.
-    /// `series` is in the order of [`Session::series`]. `priced` are the symbols with prices between candles. Bots on
-    /// these symbols only see a candle after all earlier prices.
+    /// `series` is in the order of [`Session::series`]. `priced` are the symbols with prices between candle closes.
+    /// Bots on these symbols only see a candle after all earlier prices.
     pub fn new(session: &Session, series: Vec<&'a [Candle]>, priced: &[SymbolId]) -> Self {
         let mut readers = Vec::with_capacity(session.bots.len());
         for id in session.series_order() {

@@ -73,8 +73,8 @@ impl Session {
         self.bots.iter().map(|bot| &*bot.verdict)
     }
 
-    /// Returns the share of alpha for the joint verdict on the trades of all bots.
-    /// The share is 0 without a joint verdict ([`AlphaBudget::joint_verdict_weight`]).
+    /// Returns the weight of the joint verdict on the trades of all bots, as a fraction of alpha.
+    /// The weight is 0 without a joint verdict ([`AlphaBudget::joint_verdict_weight`]).
     pub fn joint_verdict_weight(&self) -> f64 {
         if self.shared.budget == AlphaBudget::default() {
             return AlphaBudget::for_first_run(self.names.iter().map(String::as_str)).joint_verdict_weight();

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Martingale {
     stakes: Vec<Money>,
     level: usize,
-    #[serde(default, skip_serializing_if = "ExcludedTrades::is_empty")]
-    pub(super) apart: ExcludedTrades,
+    #[serde(rename = "apart", default, skip_serializing_if = "ExcludedTrades::is_empty")]
+    pub(super) excluded: ExcludedTrades,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) given_up: Option<GivenUpPosition<usize>>,
 }
@@ -25,7 +25,7 @@ impl Martingale {
         Self {
             stakes: (0..levels.max(1)).map(stake).collect(),
             level: 0,
-            apart: ExcludedTrades::default(),
+            excluded: ExcludedTrades::default(),
             given_up: None,
         }
     }
@@ -39,8 +39,9 @@ impl Martingale {
     }
 
     pub(super) fn migrate_from(&mut self, kept: &Self) -> bool {
-        let follows =
-            kept.stakes.len() == self.stakes.len() && kept.level < self.stakes.len() && kept.apart.is_empty();
+        let follows = kept.stakes.len() == self.stakes.len()
+            && kept.level < self.stakes.len()
+            && kept.excluded.is_empty();
         if follows {
             self.level = kept.level;
             self.given_up = kept.given_up;
@@ -61,7 +62,7 @@ impl Martingale {
     }
 
     pub(super) fn on_settled(&mut self, intent: IntentId, outcome: Outcome) {
-        if self.apart.remove(intent) {
+        if self.excluded.remove(intent) {
             return;
         }
         self.level = self.level_after(self.level, outcome);

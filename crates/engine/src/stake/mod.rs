@@ -111,7 +111,7 @@ fn add_gale_alias(schema: &mut schemars::Schema) {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KellyBound {
-    /// Confidence bound that is valid at any time, even if trades overlap.
+    /// Confidence bound that is valid after every trade, even if trades overlap.
     /// The bot stakes the minimum unless the bound is above break-even.
     #[default]
     ConfidenceSequence,
@@ -303,8 +303,8 @@ impl Stake {
 
     pub(crate) fn exclude(&mut self, intent: IntentId) {
         match self {
-            Self::Martingale(rule) => rule.apart.add(intent),
-            Self::Soros(rule) => rule.apart.add(intent),
+            Self::Martingale(rule) => rule.excluded.add(intent),
+            Self::Soros(rule) => rule.excluded.add(intent),
             Self::Fixed { .. } | Self::Share { .. } | Self::Kelly(_) => {}
         }
     }

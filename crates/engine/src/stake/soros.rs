@@ -14,8 +14,8 @@ pub(crate) struct Soros {
     most_wins: u32,
     wins: u32,
     stake: Money,
-    #[serde(default, skip_serializing_if = "ExcludedTrades::is_empty")]
-    pub(super) apart: ExcludedTrades,
+    #[serde(rename = "apart", default, skip_serializing_if = "ExcludedTrades::is_empty")]
+    pub(super) excluded: ExcludedTrades,
     /// Number of wins and the stake before the ladder was given up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) given_up: Option<GivenUpPosition<(u32, Money)>>,
@@ -23,7 +23,7 @@ pub(crate) struct Soros {
 
 impl Soros {
     pub(super) const fn new(base: Money, most_wins: u32) -> Self {
-        Self { base, most_wins, wins: 0, stake: base, apart: ExcludedTrades::new(), given_up: None }
+        Self { base, most_wins, wins: 0, stake: base, excluded: ExcludedTrades::new(), given_up: None }
     }
 
     pub(super) fn resume_from(&mut self, kept: Self) -> bool {
@@ -37,7 +37,7 @@ impl Soros {
 
     pub(super) fn migrate_from(&mut self, kept: &Self) -> bool {
         let follows =
-            kept.most_wins == self.most_wins && kept.wins <= self.most_wins && kept.apart.is_empty();
+            kept.most_wins == self.most_wins && kept.wins <= self.most_wins && kept.excluded.is_empty();
         if follows {
             let base = self.base;
             let rebase = |(wins, stake)| (wins, if wins == 0 { base } else { base + stake - kept.base });
@@ -66,7 +66,7 @@ impl Soros {
     }
 
     pub(super) fn on_settled(&mut self, intent: IntentId, outcome: Outcome, profit: Money) {
-        if self.apart.remove(intent) {
+        if self.excluded.remove(intent) {
             return;
         }
         (self.wins, self.stake) = self.position_after((self.wins, self.stake), outcome, profit);
@@ -117,7 +117,7 @@ mod tests {
     fn won_payout_probe_does_not_count_as_a_win() {
         let mut soros = Soros::new(Money::from_minor(1_000), 2);
         let [found_out, won] = [1, 2].map(IntentId::new);
-        soros.apart.add(found_out);
+        soros.excluded.add(found_out);
         soros.on_settled(found_out, Outcome::Won, Money::from_minor(80));
         assert_eq!(soros.next(), Money::from_minor(1_000));
         soros.on_settled(won, Outcome::Won, Money::from_minor(800));

@@ -127,7 +127,7 @@ pub(super) fn step_interval() -> Interval {
     Interval::from_seconds(STEP_SECONDS as i64).expect("the step is a valid interval")
 }
 
-/// Tick size as a fraction, so that each price is the `f64` nearest to its decimal value: 3 ticks of 0.1 give `0.3`.
+/// Tick size as an integer ratio, to avoid rounding errors: 3 ticks of 0.1 are `0.3`, not `0.30000000000000004`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tick {
     numerator: u64,

@@ -45,7 +45,7 @@ pub enum ProjectionProgress {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Search {
+enum ChangeSearch {
     Unknown,
     Entries(u64),
     Intents(u64),
@@ -58,7 +58,7 @@ pub struct Projector {
     before: Head,
     seen: Head,
     last_intent_before: Option<u64>,
-    search: Search,
+    search: ChangeSearch,
     must_clear: bool,
     changed: BTreeMap<u64, u64>,
     names: BTreeMap<u64, RunNames>,
@@ -71,7 +71,7 @@ impl Projector {
             before: head,
             seen: head,
             last_intent_before: None,
-            search: Search::Unknown,
+            search: ChangeSearch::Unknown,
             must_clear: false,
             changed: BTreeMap::new(),
             names: BTreeMap::new(),
@@ -80,7 +80,7 @@ impl Projector {
     }
 
     pub fn for_rebuild(head: Head) -> Self {
-        Self { must_clear: true, search: Search::Intents(1), ..Self::from_head(head) }
+        Self { must_clear: true, search: ChangeSearch::Intents(1), ..Self::from_head(head) }
     }
 
     /// Takes the next durable line and remembers which intent it changes. `source` must already include the line.
@@ -99,11 +99,11 @@ impl Projector {
 
     pub fn is_due(&self) -> bool {
         let behind = self.complete_to.map_or(u64::MAX, |complete| self.seen.seq.saturating_sub(complete));
-        self.search != Search::Done || !self.changed.is_empty() || behind >= MAX_LAG_ENTRIES
+        self.search != ChangeSearch::Done || !self.changed.is_empty() || behind >= MAX_LAG_ENTRIES
     }
 
     pub fn is_catching_up(&self) -> bool {
-        self.must_clear || self.search != Search::Done || self.changed.len() > ROWS_PER_BATCH
+        self.must_clear || self.search != ChangeSearch::Done || self.changed.len() > ROWS_PER_BATCH
     }
 
     pub fn is_behind(&self) -> bool {
@@ -142,7 +142,7 @@ impl Projector {
             }
             intents.extend(self.names.get(&run).and_then(|names| source.intent_record(*intent, *seq, names)));
         }
-        let is_all = self.search == Search::Done && changed.len() == self.changed.len();
+        let is_all = self.search == ChangeSearch::Done && changed.len() == self.changed.len();
         let up_to = is_all.then_some(self.seen);
         store.write_rows(&TableUpdate { must_clear: false, intents, last_entry: up_to }).await?;
         for (intent, _) in changed {
@@ -153,30 +153,30 @@ impl Projector {
     }
 
     async fn find_changes(&mut self, url: &JournalUrl, source: &dyn IntentRows) -> Result<()> {
-        if self.search == Search::Done || self.must_clear {
+        if self.search == ChangeSearch::Done || self.must_clear {
             return Ok(());
         }
         let mut reader = Reader::open(url).await?;
         let last = *self.last_intent_before.get_or_insert_with(|| source.last_intent());
-        if self.search == Search::Unknown {
-            let begin = self.choose_search(&mut reader).await?;
+        if self.search == ChangeSearch::Unknown {
+            let begin = self.plan_change_search(&mut reader).await?;
             self.must_clear |= begin.is_none();
-            self.search = begin.unwrap_or(Search::Intents(1));
+            self.search = begin.unwrap_or(ChangeSearch::Intents(1));
         }
         while !self.must_clear && self.changed.len() < ROWS_PER_BATCH {
             let (found, next) = match self.search {
-                Search::Entries(from) => {
+                ChangeSearch::Entries(from) => {
                     let to = (from + ENTRIES_PER_QUERY).min(self.before.seq + 1);
                     let is_end = to > self.before.seq;
-                    let next = if is_end { Search::Done } else { Search::Entries(to) };
+                    let next = if is_end { ChangeSearch::Done } else { ChangeSearch::Entries(to) };
                     (reader.intents_of_entries(from, to).await?, next)
                 }
-                Search::Intents(from) => {
+                ChangeSearch::Intents(from) => {
                     let to = from + INTENTS_PER_QUERY;
-                    let next = if to > last { Search::Done } else { Search::Intents(to) };
+                    let next = if to > last { ChangeSearch::Done } else { ChangeSearch::Intents(to) };
                     (reader.stale_intents(from, to).await?, next)
                 }
-                Search::Unknown | Search::Done => break,
+                ChangeSearch::Unknown | ChangeSearch::Done => break,
             };
             for (intent, seq) in found {
                 let known = self.changed.entry(intent).or_insert(seq);
@@ -188,7 +188,7 @@ impl Projector {
         Ok(())
     }
 
-    async fn choose_search(&self, reader: &mut Reader) -> Result<Option<Search>> {
+    async fn plan_change_search(&self, reader: &mut Reader) -> Result<Option<ChangeSearch>> {
         let Some(progress) = reader.progress().await? else { return Ok(None) };
         let Head { seq, .. } = progress.last_entry;
         // If this is false, the tables are from a different journal, or from entries that no longer exist.
@@ -197,11 +197,11 @@ impl Projector {
             return Ok(None);
         }
         Ok(Some(if seq == self.before.seq && progress.is_complete {
-            Search::Done
+            ChangeSearch::Done
         } else if self.before.seq - seq <= MAX_SCANNED_ENTRIES && progress.is_complete {
-            Search::Entries(seq + 1)
+            ChangeSearch::Entries(seq + 1)
         } else {
-            Search::Intents(1)
+            ChangeSearch::Intents(1)
         }))
     }
 }

@@ -9,9 +9,10 @@ use candlewick_journal::{LineKind, LoggedExchange, Reader, StoredLine};
 use candlewick_sdk::{Millis, Symbol};
 use serde_json::Value;
 
-/// Minimum delay between the two trade lists that confirm a found trade.
-const FOUND_CONFIRMATION_DELAY: Millis = Millis::from_seconds(5);
-const MISSING_CONFIRMATION_DELAY: Millis = Millis::from_seconds(10);
+/// Minimum delay between the two trade lists that together confirm that the trade exists.
+const FOUND_TRADE_RECHECK_DELAY: Millis = Millis::from_seconds(5);
+/// Minimum delay between the two trade lists that together confirm that no trade exists.
+const MISSING_TRADE_RECHECK_DELAY: Millis = Millis::from_seconds(10);
 const MAX_HTTP_EXCHANGES: u32 = 500;
 const TIME_SLACK: Millis = Millis::SECOND;
 
@@ -29,8 +30,8 @@ pub(super) async fn read_trade_lists(
                 began = Some(ended);
                 continue;
             }
-            EventKind::Adopted(_) => (FOUND_CONFIRMATION_DELAY, true),
-            EventKind::NotOpened { .. } => (MISSING_CONFIRMATION_DELAY, false),
+            EventKind::Adopted(_) => (FOUND_TRADE_RECHECK_DELAY, true),
+            EventKind::NotOpened { .. } => (MISSING_TRADE_RECHECK_DELAY, false),
             _ => continue,
         };
         let by_person = lines.iter().chain(notes.iter().copied()).any(|one| is_manual_resolution(one, ended));

@@ -237,7 +237,8 @@ const SEED: u64 = 1;
 pub struct Baselines {
     pub own: f64,
     /// Mean return of the shifted runs. Each run rotates the trade directions within each symbol.
-    pub shifted: f64,
+    #[serde(rename = "shifted")]
+    pub shifted_directions: f64,
     pub always_buy: f64,
     pub always_sell: f64,
     /// Probability that a shifted run returns at least `own`; `None` if over 95 % of trades have the same direction.
@@ -260,7 +261,7 @@ impl Baselines {
         let found = direction_baseline(&by_symbol, runs, SEED).ok()?;
         Some(Self {
             own: found.actual_mean,
-            shifted: found.shifted_mean,
+            shifted_directions: found.shifted_mean,
             always_buy: found.always_buy_mean,
             always_sell: found.always_sell_mean,
             p_value: found.p_value,

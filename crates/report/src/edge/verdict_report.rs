@@ -46,7 +46,7 @@ impl VerdictReport {
             Some([sample_label(sample), sample.intervals.edge_text()?, sample.intervals.win_rate_text()?])
         });
         let rows: Vec<[String; 3]> = known.collect();
-        let header = ["95 % interval, valid at any time", "edge, % of stake", "win rate"];
+        let header = ["95 % interval (anytime-valid)", "edge, % of stake", "win rate"];
         if rows.is_empty() { String::new() } else { format!("\n\n{}", table_text(header, rows)) }
     }
 

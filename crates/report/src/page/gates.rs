@@ -25,7 +25,7 @@ pub(super) fn section(page: &RunPage<'_>, charts: &mut Charts) -> String {
 
 impl GateLine {
     fn render(&self, number: usize, charts: &mut Charts) -> String {
-        let GatedBot { bot, mean_of_real, .. } = &self.evaluation;
+        let GatedBot { bot, mean_of_real_trades, .. } = &self.evaluation;
         let mut text = format!("<h3>{}: {}</h3>", escape_html(bot), escape_html(&self.gate));
         let _ = write!(
             text,
@@ -34,23 +34,24 @@ impl GateLine {
             self.luck_text(),
             self.table().to_markup()
         );
-        if let Some(mean) = mean_of_real {
+        if let Some(mean) = mean_of_real_trades {
             text.push_str(&self.chart(number, *mean, charts));
         }
         text
     }
 
     fn table(&self) -> DataTable {
-        let GatedBot { trades, real, mean_of_all, mean_of_real, gain, random_95, .. } = &self.evaluation;
+        let GatedBot { trades, real, mean_of_all_trades, mean_of_real_trades, gain, random_95, .. } =
+            &self.evaluation;
         let range = |[low, high]: [f64; 2]| {
             format!("{} to {}", format_signed_percent(low), format_signed_percent(high))
         };
         let [trades, real] = [trades, real].map(u64::to_string);
-        let [of_real, gain] = [mean_of_real, gain].map(|mean| or_dash(*mean, format_signed_percent));
-        let gains = random_95.map(|ends| ends.map(|end| end - mean_of_all));
+        let [of_real, gain] = [mean_of_real_trades, gain].map(|mean| or_dash(*mean, format_signed_percent));
+        let gains = random_95.map(|ends| ends.map(|end| end - mean_of_all_trades));
         let [of_random, gains] = [*random_95, gains].map(|ends| or_dash(ends, range));
         let rows = [
-            ["all signals", &trades, &format_signed_percent(*mean_of_all), "–"],
+            ["all signals", &trades, &format_signed_percent(*mean_of_all_trades), "–"],
             ["passed by the gate", &real, &of_real, &gain],
             ["same number of random signals (95 % range)", &real, &of_random, &gains],
         ];

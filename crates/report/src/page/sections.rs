@@ -156,13 +156,13 @@ pub(super) fn baselines(page: &RunPage<'_>) -> String {
     let head = "<section id=\"baselines\"><h2>Baselines</h2>";
     let Some(found) = &page.analysis.baselines else {
         return format!(
-            "{head}<p class=\"none\">No baselines: no trade was won or lost, or the stress settings moved prices \
-             against every trade.</p></section>"
+            "{head}<p class=\"none\">No baselines: either no trade was won or lost, or the run used stress. Stress makes prices \
+             depend on the direction, so results in other directions are unknown.</p></section>"
         );
     };
     let means = [
         ("this run", found.own),
-        ("random direction", found.shifted),
+        ("random direction", found.shifted_directions),
         ("always BUY", found.always_buy),
         ("always SELL", found.always_sell),
     ];
@@ -179,7 +179,7 @@ pub(super) fn baselines(page: &RunPage<'_>) -> String {
             found.runs,
             p * 100.0
         ),
-        None => "No test of directions: nearly all are the same, or no symbol has two trades.".to_owned(),
+        None => "Directions not tested: nearly all are the same, or no symbol has two trades.".to_owned(),
     };
     format!(
         "{head}<p>The same entries with other directions. {luck}</p><table class=\"compared\"><thead><tr><th \

@@ -76,7 +76,7 @@ fn evidence_sentences(page: &RunPage<'_>) -> Vec<String> {
     }
     if let Some(edge) = page.edge.intervals.edge_text() {
         sentences.push(format!(
-            "Edge in percent of the stake: {edge} (95 % interval, valid at any time and for overlapping trades)."
+            "Edge in percent of the stake: {edge} (95 % interval, valid after every trade and for overlapping trades)."
         ));
     }
     if let Some(payout) = page.break_even_payout_percent {
@@ -121,7 +121,7 @@ fn draw_scale(rates: &WinRates, sequence: Option<[f64; 2]>) -> String {
         format_percent(rates.rate),
         format_percent(low),
         format_percent(high),
-        if is_anytime { "valid at any time" } else { "for a fixed sample of independent trades" }
+        if is_anytime { "valid after every trade" } else { "for a fixed sample of independent trades" }
     );
     if is_anytime {
         let [low, high] = rates.wilson;

@@ -78,8 +78,8 @@ impl RunReport {
                 "win rate",
                 format!("{} (break-even {})", format_percent(self.win_rate), format_percent(self.break_even)),
             ),
-            ("win rate, 95 % interval (valid at any time)", words(self.edge.intervals.win_rate_text())),
-            ("edge, 95 % interval (valid at any time)", words(self.edge.intervals.edge_text())),
+            ("win rate, 95 % interval (anytime-valid)", words(self.edge.intervals.win_rate_text())),
+            ("edge, 95 % interval (anytime-valid)", words(self.edge.intervals.edge_text())),
             ("break-even payout", self.break_even_payouts()),
             ("p-value (independent trades)", p_value_text(self.p_value)),
             ("profit and loss", format_signed_money(self.pnl, self.scale)),
@@ -151,9 +151,9 @@ impl RunReport {
             figures.push(("variants tried", format!("{}{}", variants.count, corrected.unwrap_or_default())));
         }
         if let Some(baselines) = &self.analysis.baselines {
-            let Baselines { own, shifted, always_buy, always_sell, .. } = *baselines;
+            let Baselines { own, shifted_directions, always_buy, always_sell, .. } = *baselines;
             let [own, shifted, buy, sell] =
-                [own, shifted, always_buy, always_sell].map(format_signed_percent);
+                [own, shifted_directions, always_buy, always_sell].map(format_signed_percent);
             let others = format!("random directions {shifted}, always BUY {buy}, always SELL {sell}");
             figures.push(("expectancy, % of stake", format!("{own} (same entries with {others})")));
         }

@@ -50,9 +50,9 @@ impl GateLine {
     }
 
     pub(super) fn text_lines(&self) -> Vec<String> {
-        let GatedBot { bot, trades, real, mean_of_all, random_95, p_shuffled, .. } = &self.evaluation;
+        let GatedBot { bot, trades, real, mean_of_all_trades, random_95, p_shuffled, .. } = &self.evaluation;
         let gate = format!("{bot} {}", self.gate);
-        let Some(mean) = self.evaluation.mean_of_real else {
+        let Some(mean) = self.evaluation.mean_of_real_trades else {
             return vec![gate, format!("never opened in {trades} signals")];
         };
         let random =
@@ -62,7 +62,7 @@ impl GateLine {
             format!(
                 "mean return {} per trade, {} without the gate",
                 format_percent(mean),
-                format_percent(*mean_of_all)
+                format_percent(*mean_of_all_trades)
             ),
             format!(
                 "95 % range of random gates {}; p-value (shuffled results) {}",

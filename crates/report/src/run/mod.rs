@@ -53,7 +53,7 @@ pub struct Run<'a> {
     pub audit_findings: BTreeMap<String, u64>,
     pub caveats: Caveats,
     pub verdicts: Vec<BotVerdict>,
-    /// Share of alpha that is assigned to the trades of all bots together.
+    /// Weight of the joint verdict on the trades of all bots, as a fraction of alpha. 0 without a joint verdict.
     pub joint_verdict_weight: f64,
     pub run_context: RunContext,
     pub sensitivity: Option<Sensitivity>,

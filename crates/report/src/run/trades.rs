@@ -98,7 +98,7 @@ type LineHash = [u8; 32];
 /// Facts about a run that the CSV file of its trades does not contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunFacts {
-    /// Names of all bots, including bots without trades, because every bot has a share of alpha.
+    /// Names of all bots. Bots without trades are included, because each bot gets a part of the error rate (alpha).
     pub bots: Vec<String>,
     pub variants: u64,
     pub withheld: Vec<String>,

@@ -132,7 +132,7 @@ impl Conclusion {
                      hold-out (once, with `--open-hold-out`), the report mentions this"
                         .to_owned(),
                 ),
-                Some(format!("for full evidence, use unseen candles: {more}")),
+                Some(format!("for stronger evidence, use unseen candles: {more}")),
             ],
             Self::EdgeShown => vec![Some(
                 "open the hold-out once: repeat the command with `--open-hold-out`. Trade only if the edge also holds there"

@@ -105,8 +105,8 @@ impl WalkForwardReport {
             figures.push(("win rate", format!("{} (break-even {needed})", format_percent(all.win_rate))));
             let intervals = self.edge.intervals;
             let ends = [
-                ("win rate, 95 % interval (valid at any time)", intervals.win_rate_text()),
-                ("edge, 95 % interval (valid at any time)", intervals.edge_text()),
+                ("win rate, 95 % interval (anytime-valid)", intervals.win_rate_text()),
+                ("edge, 95 % interval (anytime-valid)", intervals.edge_text()),
             ];
             figures.extend(ends.into_iter().filter_map(|(name, words)| Some((name, words?))));
             if let Some(interval) = win_rate_interval {

@@ -160,17 +160,17 @@ impl CombinationPlan {
             (false, true) => return Err(params_error("set either first_of or vote, not both")),
         };
         if !is_vote && params.get("quorum").is_some() {
-            return Err(params_error("quorum is only valid with vote"));
+            return Err(params_error("quorum is only valid with `vote`"));
         }
         if let Some(quorum) = params.get("quorum").and_then(Value::as_f64).filter(|_| is_vote) {
             check_quorum(quorum, &deciding)?;
         }
         if let Some(part) = deciding.iter().find(|part| !is_vote && part.weight.is_some()) {
-            return Err(params_error(format!("part {}: weight is only valid with vote", part.strategy)));
+            return Err(params_error(format!("part {}: weight is only valid with `vote`", part.strategy)));
         }
         if let Some(part) = deciding.iter().find(|part| !is_vote && part.within.is_some()) {
             return Err(params_error(format!(
-                "part {}: within is only valid in vote and filters",
+                "part {}: within is only valid in `vote` and `filters`",
                 part.strategy
             )));
         }

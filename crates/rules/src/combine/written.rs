@@ -105,7 +105,7 @@ impl FilterConfig {
         if let Some(key) = self.strategy_only_key().filter(|_| self.strategy.is_none()) {
             let turned = match (&self.hours, &self.when) {
                 _ if key != "invert" => "",
-                (Some(_), _) => "; to pass the other hours, swap the times: hours = [\"17:00\", \"08:00\"]",
+                (Some(_), _) => "; to trade in other hours, swap the times: hours = [\"17:00\", \"08:00\"]",
                 (_, Some(_)) => "; to invert the condition, write when = \"not (...)\"",
                 _ => "",
             };
@@ -266,7 +266,7 @@ impl PlannedPart {
         let entry = entry.map_err(|error| part_error(&name, error))?;
         if entry.wants_prices {
             return Err(wrong(
-                "the strategy needs prices between candles, but parts get only candles".to_owned(),
+                "the strategy needs prices between candle closes, but parts get only candles".to_owned(),
             ));
         }
         if let Some(unknown) = unknown_key(&own, &entry) {

@@ -27,7 +27,7 @@ impl Coordinator {
         let id = if let Some(trade) = self.trades.find(intent) {
             self.events.gate.expect_job(due, due, Job::Trade(intent));
             trade.venue_id.clone()
-        } else if let Some(id) = self.contradictions.begin_request(intent) {
+        } else if let Some(id) = self.contradictions.begin_record_reread(intent) {
             id
         } else {
             return;

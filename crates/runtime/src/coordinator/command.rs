@@ -137,7 +137,7 @@ pub enum Input {
     RenewJournal,
     JournalClosed(Result<(), JournalError>),
     ClockMoved(Millis),
-    /// Real time for which the process was suspended while its clock continued.
+    /// The process was suspended for this duration, for example because the computer slept. Venue time went on.
     ProcessSuspended(Duration),
     Order(ControlOrderId, ControlOrder),
     Stop(StopReason),

@@ -71,7 +71,8 @@ impl Contradictions {
         self.cancelled.insert(intent, now);
     }
 
-    pub(crate) fn begin_request(&mut self, intent: IntentId) -> Option<String> {
+    /// Counts a request for the trade's record. Returns the trade's venue id, `None` if no record is needed.
+    pub(crate) fn begin_record_reread(&mut self, intent: IntentId) -> Option<String> {
         let pending = self.pending.get_mut(&intent).filter(|pending| pending.record.is_none())?;
         pending.requests += 1;
         Some(pending.venue_id.clone())
@@ -345,7 +346,7 @@ mod tests {
                     all.on_list(booked(), *reported, (at, at))
                 }
                 Record(reported) => {
-                    all.begin_request(IntentId::new(3));
+                    all.begin_record_reread(IntentId::new(3));
                     all.on_record(IntentId::new(3), *reported)
                 }
             };

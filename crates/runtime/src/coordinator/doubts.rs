@@ -4,8 +4,8 @@ use super::recorded_session::{ForgottenIntent, RecordedSession};
 use crate::RuntimeSettings;
 use crate::past::{HALT_PREFIX, RecoveredState};
 use crate::resolver::{
-    AcceptedTrade, ClaimedTrades, Doubt, LagMeter, MAX_LIST_LAG, Resolution, Resolver, ResolverContext,
-    WalletView, earliest_close, latest_close, may_belong_to, reported_request_time,
+    AcceptedTrade, ClaimedTrades, LagMeter, MAX_LIST_LAG, OrderAttempt, Resolution, Resolver,
+    ResolverContext, WalletView, earliest_close, latest_close, may_belong_to, reported_request_time,
 };
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::{IntentId, IntentRow, IntentState, OrderTerms};
@@ -89,17 +89,17 @@ impl Doubts {
     }
 
     pub(crate) fn begin(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
-        let doubt = self.build_doubt(session, terms, now);
+        let doubt = self.build_attempt(session, terms, now);
         self.resolver.begin(doubt, now);
     }
 
     pub(crate) fn restore(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
-        let doubt = self.build_doubt(session, terms, self.doubt_began_at(terms, now));
+        let doubt = self.build_attempt(session, terms, self.doubt_began_at(terms, now));
         self.resolver.begin(doubt, now);
     }
 
     pub(crate) fn restore_late_search(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
-        let doubt = self.build_doubt(session, terms, self.doubt_began_at(terms, now));
+        let doubt = self.build_attempt(session, terms, self.doubt_began_at(terms, now));
         self.resolver.begin_late_search(doubt, now);
     }
 
@@ -108,10 +108,10 @@ impl Doubts {
     }
 
     pub(crate) fn reinstate(&mut self, session: &RecordedSession, refused: &IntentRow, now: Millis) {
-        self.resolver.begin(self.build_refused_order_doubt(session, refused), now);
+        self.resolver.begin(self.build_refused_attempt(session, refused), now);
     }
 
-    pub(crate) fn refused_order_doubts(&self, session: &RecordedSession, now: Millis) -> Vec<Doubt> {
+    pub(crate) fn refused_attempts(&self, session: &RecordedSession, now: Millis) -> Vec<OrderAttempt> {
         let rows = session.book().rows().iter();
         let is_young = |row: &&IntentRow| now - row.approved.decision_time() < Millis::DAY;
         // A request that this run marked as not sent was never sent. An earlier run may have sent such a request.
@@ -119,20 +119,20 @@ impl Doubts {
             row.state != IntentState::NotSent || self.sent.contains_key(&row.approved.intent())
         };
         let refused = rows.filter(|row| row.is_refused()).filter(is_young).filter(has_left);
-        refused.map(|row| self.build_refused_order_doubt(session, row)).collect()
+        refused.map(|row| self.build_refused_attempt(session, row)).collect()
     }
 
-    fn build_refused_order_doubt(&self, session: &RecordedSession, row: &IntentRow) -> Doubt {
+    fn build_refused_attempt(&self, session: &RecordedSession, row: &IntentRow) -> OrderAttempt {
         let answered = row.answered_at.unwrap_or_else(|| row.approved.decision_time());
-        self.build_doubt(session, &row.approved, answered)
+        self.build_attempt(session, &row.approved, answered)
     }
 
     pub(crate) fn sent_at(&self, terms: &OrderTerms) -> Millis {
         self.sent.get(&terms.intent()).copied().unwrap_or(terms.decision_time())
     }
 
-    fn build_doubt(&self, session: &RecordedSession, terms: &OrderTerms, ended: Millis) -> Doubt {
-        Doubt {
+    fn build_attempt(&self, session: &RecordedSession, terms: &OrderTerms, ended: Millis) -> OrderAttempt {
+        OrderAttempt {
             intent: terms.intent(),
             order: session.to_trade_order(terms),
             stake: terms.stake(),
@@ -177,11 +177,11 @@ impl Doubts {
             wallet.map(|balance| WalletView { balance, expected_balance: session.ledger().free_balance() });
         // Intents that wait for the journal are included, because the ledger has already deducted their stakes.
         let waiting = session.journal.waiting_intents();
-        let in_flight: Vec<Doubt> = (opening.iter().copied().chain(waiting))
-            .filter_map(|intent| Some(self.build_doubt(session, &session.terms(intent)?, Millis::MAX)))
+        let in_flight: Vec<OrderAttempt> = (opening.iter().copied().chain(waiting))
+            .filter_map(|intent| Some(self.build_attempt(session, &session.terms(intent)?, Millis::MAX)))
             .collect();
         let answered = self.recently_answered_orders(session);
-        let refused = self.refused_order_doubts(session, now);
+        let refused = self.refused_attempts(session, now);
         let known = ResolverContext {
             claimed: &self.claimed,
             in_flight: &in_flight,
@@ -213,12 +213,12 @@ impl Doubts {
         self.resolver.take_listing(listing, &known, now)
     }
 
-    fn recently_answered_orders(&self, session: &RecordedSession) -> Vec<Doubt> {
+    fn recently_answered_orders(&self, session: &RecordedSession) -> Vec<OrderAttempt> {
         let Some(since) = self.resolver.earliest_relevant_time() else { return Vec::new() };
         let book = session.book();
         let rows = book.rows().iter().filter(|row| book.venue_id(row).is_some());
         let answers = rows.filter_map(|row| Some((row, row.answered_at.filter(|at| *at >= since)?)));
-        answers.map(|(row, at)| self.build_doubt(session, &row.approved, at)).collect()
+        answers.map(|(row, at)| self.build_attempt(session, &row.approved, at)).collect()
     }
 
     pub(crate) fn second_trade_owner(
@@ -237,8 +237,9 @@ impl Doubts {
             at.is_none_or(|at| terms.decision_time() - slack <= at && !has_ended(at))
         };
         let rows = book.rows().iter().rev().filter(is_near).filter(|row| book.venue_id(row).is_some());
-        let doubts = rows.filter_map(|row| Some(self.build_doubt(session, &row.approved, row.answered_at?)));
-        doubts.filter(|doubt| may_belong_to(doubt, report, uncertainty)).map(|doubt| doubt.intent).next()
+        let attempts =
+            rows.filter_map(|row| Some(self.build_attempt(session, &row.approved, row.answered_at?)));
+        attempts.filter(|one| may_belong_to(one, report, uncertainty)).map(|one| one.intent).next()
     }
 
     pub(crate) fn assign(&mut self, intent: IntentId, venue_id: &str) -> Result<(), String> {

@@ -90,7 +90,7 @@ impl Coordinator {
         }
         self.foreign_trades.has_begun = true;
         let (ours, uncertainty) = (self.session.account, self.clock_uncertainty());
-        let refused = self.doubts.refused_order_doubts(&self.session, step.now);
+        let refused = self.doubts.refused_attempts(&self.session, step.now);
         let is_other_trade = |report: &&TradeReport| {
             report.progress == TradeProgress::Running
                 && report.is_opened_with_token != Some(false)
@@ -213,7 +213,7 @@ impl Coordinator {
     /// Halts the run if a trade on another account matches an intent in doubt. That trade may use real money.
     pub(super) fn check_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let ours = self.session.account;
-        let refused = self.doubts.refused_order_doubts(&self.session, step.now);
+        let refused = self.doubts.refused_attempts(&self.session, step.now);
         let known = (refused.as_slice(), self.clock_uncertainty());
         for report in &listing.trades {
             if self.doubts.is_claimed(&report.id) {

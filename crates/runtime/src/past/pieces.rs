@@ -168,7 +168,7 @@ impl<'a> SnapshotReader<'a> {
                 Err("the entry is only a part of a snapshot".to_owned())
             }
             (SnapshotPiece::Snapshot(_), Some(_)) => {
-                Err("the snapshot builds on an entry that is not a snapshot part".to_owned())
+                Err("the snapshot refers to an earlier entry that is not a snapshot part".to_owned())
             }
         }
     }

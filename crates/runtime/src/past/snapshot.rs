@@ -25,9 +25,9 @@ const MIN_DISPLAYED_LINES: usize = 10_000;
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum SnapshotPiece {
-    /// Permanent part. Later snapshots build on this part.
+    /// Permanent part, to which later snapshots refer.
     SnapshotPart(SnapshotDelta),
-    /// Final piece: the state, and the data that no part contains yet. No later snapshot builds on this piece.
+    /// Final piece: the state, and the data that no part contains yet. No later snapshot refers to this piece.
     Snapshot(Box<WholeSnapshot>),
 }
 

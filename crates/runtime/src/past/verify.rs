@@ -50,7 +50,7 @@ pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck> {
 struct Verifier {
     folds: BTreeMap<String, JournalFold>,
     /// State after each snapshot part, by the part's line number. A later run may continue from any part.
-    saved_parts: BTreeMap<u64, SavedPart>,
+    snapshot_parts: BTreeMap<u64, SnapshotPart>,
     fingerprints: BTreeMap<String, String>,
     found: SnapshotCheck,
     tables: TableVerifier,
@@ -76,8 +76,8 @@ impl Verifier {
         }
         // The rows cannot be rebuilt without a fold.
         let tables = TableVerifier::new(tables.filter(|_| !folds.is_empty()));
-        let (saved_parts, found) = (BTreeMap::new(), SnapshotCheck::default());
-        Self { folds, saved_parts, fingerprints, found, tables, compaction: None, fault: None }
+        let (snapshot_parts, found) = (BTreeMap::new(), SnapshotCheck::default());
+        Self { folds, snapshot_parts, fingerprints, found, tables, compaction: None, fault: None }
     }
 
     fn check_line(&mut self, stored: &StoredLine) {
@@ -108,11 +108,11 @@ impl Verifier {
         if !is_whole_snapshot(stored) {
             // A part does not name its settings, so each fold is tried. The snapshot after it reveals a mismatch.
             for fold in self.folds.values_mut() {
-                if matches_rebuild(fold, &self.saved_parts, stored) {
+                if matches_rebuild(fold, &self.snapshot_parts, stored) {
                     let mut written = fold.written_parts_mut().clone();
                     written.previous = Some(stored.head());
-                    let part = self.saved_parts.entry(stored.seq);
-                    let part = part.or_insert(SavedPart { written, names: Vec::new() });
+                    let part = self.snapshot_parts.entry(stored.seq);
+                    let part = part.or_insert(SnapshotPart { written, names: Vec::new() });
                     let names = fold.names();
                     if !part.names.contains(&names) {
                         part.names.push(names);
@@ -132,7 +132,7 @@ impl Verifier {
             let why = "settings of another version of this program";
             return self.record_unverified(why.to_owned());
         };
-        if matches_rebuild(fold, &self.saved_parts, stored) {
+        if matches_rebuild(fold, &self.snapshot_parts, stored) {
             self.found.verified += 1;
         } else {
             self.fault = Some(RuntimeError::WrongSnapshot { seq: stored.seq });
@@ -144,19 +144,19 @@ impl Verifier {
     }
 }
 
-struct SavedPart {
+struct SnapshotPart {
     written: WrittenParts,
     names: Vec<SessionNames>,
 }
 
-fn matches_rebuild(fold: &mut JournalFold, parts: &BTreeMap<u64, SavedPart>, stored: &StoredLine) -> bool {
+fn matches_rebuild(fold: &mut JournalFold, parts: &BTreeMap<u64, SnapshotPart>, stored: &StoredLine) -> bool {
     let body = &stored.line.body;
     let Some(written) = parts_before(fold, parts, body) else { return false };
     *fold.written_parts_mut() = written;
     fold.rebuild_piece(body).is_some_and(|expected| expected == *body)
 }
 
-fn parts_before(fold: &JournalFold, parts: &BTreeMap<u64, SavedPart>, body: &str) -> Option<WrittenParts> {
+fn parts_before(fold: &JournalFold, parts: &BTreeMap<u64, SnapshotPart>, body: &str) -> Option<WrittenParts> {
     let link = parse_link(body).ok()?;
     let Some(head) = link.previous else { return Some(WrittenParts::default()) };
     let part = parts.get(&head.seq).filter(|part| part.written.previous == Some(head))?;

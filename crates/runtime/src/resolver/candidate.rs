@@ -1,6 +1,6 @@
 //! Compares trades at the venue with the order of an intent.
 
-use super::Doubt;
+use super::OrderAttempt;
 use candlewick_broker::{ReportedValue, TradeOrder, TradeReport};
 use candlewick_sdk::{ExpirationType, Millis};
 
@@ -24,20 +24,24 @@ pub(crate) enum Match {
     Same,
 }
 
-pub(crate) fn compare(doubt: &Doubt, report: &TradeReport, window: Window) -> Match {
+pub(crate) fn compare(attempt: &OrderAttempt, report: &TradeReport, window: Window) -> Match {
     let is_foreign = report.is_opened_with_token == Some(false) || report.other_user.is_some();
     let by_token = if is_foreign { Match::Different } else { Match::Same };
-    let by_time = compare_time(report, &doubt.order, window);
-    by_token.min(compare_terms(&doubt.order, report)).min(by_time)
+    let by_time = compare_time(report, &attempt.order, window);
+    by_token.min(compare_terms(&attempt.order, report)).min(by_time)
 }
 
 /// Returns whether symbol, account and time match the order, but the amount, direction or expiry differs.
-pub(crate) fn is_deviating_trade(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
-    is_deviating_trade_within(doubt, report, doubt.arrival_window(uncertainty))
+pub(crate) fn is_deviating_trade(attempt: &OrderAttempt, report: &TradeReport, uncertainty: Millis) -> bool {
+    is_deviating_trade_within(attempt, report, attempt.arrival_window(uncertainty))
 }
 
-pub(super) fn is_deviating_trade_within(doubt: &Doubt, report: &TradeReport, window: Window) -> bool {
-    let order = &doubt.order;
+pub(super) fn is_deviating_trade_within(
+    attempt: &OrderAttempt,
+    report: &TradeReport,
+    window: Window,
+) -> bool {
+    let order = &attempt.order;
     report.is_opened_with_token != Some(false)
         && report.other_user.is_none()
         && compare_value(report.symbol.as_deref(), &order.symbol.as_str()) == Match::Same
@@ -112,7 +116,7 @@ mod tests {
 
     const WINDOW: Window = Window { from: Millis::new(100_000), until: Millis::new(200_000) };
 
-    fn check(change: impl Fn(&mut Doubt, &mut TradeReport), expected: Match) {
+    fn check(change: impl Fn(&mut OrderAttempt, &mut TradeReport), expected: Match) {
         let mut doubt = testing::doubt(1);
         let mut report = testing::report("r", Millis::new(150_000));
         change(&mut doubt, &mut report);
@@ -177,7 +181,7 @@ mod tests {
         check(|_, report| report.is_opened_with_token = None, Match::Same);
         // A venue's list may omit direction and duration.
         for (amount, expected) in [(Decimal::TEN, Match::Unclear), (Decimal::ONE, Match::Different)] {
-            let bare = |_: &mut Doubt, report: &mut TradeReport| {
+            let bare = |_: &mut OrderAttempt, report: &mut TradeReport| {
                 (report.direction, report.close_type, report.amount) = (None, None, Some(amount));
             };
             check(bare, expected);
@@ -185,7 +189,7 @@ mod tests {
         // An expiration type that is not stated means TIME_FIXED.
         let types = [ExpirationType::Unstated, ExpirationType::TimeFixed];
         for (wanted, requested) in types.into_iter().flat_map(|wanted| types.map(|other| (wanted, other))) {
-            let state = |doubt: &mut Doubt, report: &mut TradeReport| {
+            let state = |doubt: &mut OrderAttempt, report: &mut TradeReport| {
                 doubt.order.expiration_type = wanted;
                 report.expiration_type = Some(ReportedValue::Known(requested));
             };
@@ -224,7 +228,7 @@ mod tests {
     #[test]
     fn next_candle_may_open_one_candle_after_the_request() {
         for (open, expected) in [(261_000, Match::Same), (261_001, Match::Different)] {
-            let change = |doubt: &mut Doubt, report: &mut TradeReport| {
+            let change = |doubt: &mut OrderAttempt, report: &mut TradeReport| {
                 doubt.order.expiration_type = ExpirationType::NextCandle;
                 report.expiration_type = Some(ReportedValue::Known(ExpirationType::NextCandle));
                 (report.request_time, report.created_time) = (None, None);

@@ -1,6 +1,6 @@
 //! Table of the listed trades that belong to no intent yet, and of the intents in doubt that match them.
 
-use super::Doubt;
+use super::OrderAttempt;
 use super::candidate::{Match, Window, compare, is_deviating_trade, reported_request_time, states_all_terms};
 use candlewick_broker::{TradeListing, TradeReport};
 use candlewick_sdk::Millis;
@@ -23,16 +23,16 @@ pub(crate) struct Group {
     pub(crate) rows: BTreeSet<usize>,
 }
 
-pub(crate) type WindowedDoubt<'a> = (&'a Doubt, Window);
+pub(crate) type WindowedAttempt<'a> = (&'a OrderAttempt, Window);
 
 impl<'a> CandidateTable<'a> {
     pub(crate) fn new(
         listing: &'a TradeListing,
         is_free: impl Fn(&TradeReport) -> bool,
-        (queries, in_flight): (&[WindowedDoubt<'_>], &[WindowedDoubt<'_>]),
+        (queries, in_flight): (&[WindowedAttempt<'_>], &[WindowedAttempt<'_>]),
     ) -> Self {
         let rows: Vec<&TradeReport> = listing.trades.iter().filter(|trade| is_free(trade)).collect();
-        let like = |(doubt, window): &WindowedDoubt<'_>| -> Vec<(usize, Match)> {
+        let like = |(doubt, window): &WindowedAttempt<'_>| -> Vec<(usize, Match)> {
             let matches = rows.iter().map(|row| compare(doubt, row, *window)).enumerate();
             matches.filter(|(_, found)| *found != Match::Different).collect()
         };
@@ -50,7 +50,7 @@ impl<'a> CandidateTable<'a> {
 
     pub(crate) fn find_deviating_rows(
         &mut self,
-        (in_doubt, in_flight): (&[Option<&Doubt>], &[Doubt]),
+        (in_doubt, in_flight): (&[Option<&OrderAttempt>], &[OrderAttempt]),
         uncertainty: Millis,
         is_unknown: impl Fn(&TradeReport) -> bool,
     ) {
@@ -62,8 +62,9 @@ impl<'a> CandidateTable<'a> {
                 self.awaited.insert(row);
                 continue;
             }
-            let fits =
-                |one: Option<&Doubt>| one.is_some_and(|one| is_deviating_trade(one, report, uncertainty));
+            let fits = |one: Option<&OrderAttempt>| {
+                one.is_some_and(|one| is_deviating_trade(one, report, uncertainty))
+            };
             for (intent, _) in in_doubt.iter().enumerate().filter(|(_, doubt)| fits(**doubt)) {
                 self.deviating_rows[intent].insert(row);
             }
@@ -145,9 +146,9 @@ mod tests {
     const UNTIL: Millis = Millis::new(500_000);
 
     fn check(sent: &[i64], requested: &[i64], expected: &[(&[usize], &[usize], bool)]) {
-        let doubts: Vec<Doubt> =
-            sent.iter().map(|at| Doubt { sent: Millis::new(*at), ..testing::doubt(1) }).collect();
-        let queries: Vec<WindowedDoubt<'_>> =
+        let doubts: Vec<OrderAttempt> =
+            sent.iter().map(|at| OrderAttempt { sent: Millis::new(*at), ..testing::doubt(1) }).collect();
+        let queries: Vec<WindowedAttempt<'_>> =
             doubts.iter().map(|doubt| (doubt, Window { from: doubt.sent, until: UNTIL })).collect();
         let name = |row: usize| char::from(b'a' + row as u8).to_string();
         let trades = requested.iter().enumerate();

@@ -4,7 +4,7 @@ use super::candidate::{Match, Window, compare, is_deviating_trade_within, report
 use super::candidate_table::{CandidateTable, Group};
 use super::case::{Case, Stage};
 use super::doubt::{MAX_ARRIVAL_DELAY, TIMESTAMP_TOLERANCE};
-use super::{Doubt, EscalationReason, Resolver, ResolverContext, earliest_close};
+use super::{EscalationReason, OrderAttempt, Resolver, ResolverContext, earliest_close};
 use candlewick_broker::{TradeListing, TradeOrder, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Expiry, Millis, Money};
@@ -118,7 +118,7 @@ impl Evidence<'_> {
     /// Returns whether the venue may have paid out an unbooked trade. Such a payout could hide a deducted stake.
     fn has_unknown_payout(&self, intent: usize) -> bool {
         let now = self.now + self.context.uncertainty;
-        let may_be_over = |doubt: &Doubt| {
+        let may_be_over = |doubt: &OrderAttempt| {
             let TradeOrder { close_type, expiration_type, .. } = doubt.order;
             earliest_close(doubt.sent, Expiry { close_type, expiration_type }) <= now
         };
@@ -187,14 +187,14 @@ fn escalate_if(is_due: bool, why: EscalationReason) -> Conclusion {
 const MIN_TRANSIT_TIME: Millis = Millis::from_seconds(5);
 
 /// Returns whether a trade may belong to a refused intent. Requires a reported time, so that old trades do not match.
-pub(crate) fn may_match_refused(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
+pub(crate) fn may_match_refused(attempt: &OrderAttempt, report: &TradeReport, uncertainty: Millis) -> bool {
     reported_request_time(report).is_some()
-        && compare(doubt, report, refusal_window(doubt, uncertainty)) != Match::Different
+        && compare(attempt, report, refusal_window(attempt, uncertainty)) != Match::Different
 }
 
-fn refusal_window(doubt: &Doubt, uncertainty: Millis) -> Window {
-    let answered = doubt.ended.clamp(doubt.sent + MIN_TRANSIT_TIME, doubt.sent + MAX_ARRIVAL_DELAY);
-    doubt.window(uncertainty, answered + uncertainty + TIMESTAMP_TOLERANCE)
+fn refusal_window(attempt: &OrderAttempt, uncertainty: Millis) -> Window {
+    let answered = attempt.ended.clamp(attempt.sent + MIN_TRANSIT_TIME, attempt.sent + MAX_ARRIVAL_DELAY);
+    attempt.window(uncertainty, answered + uncertainty + TIMESTAMP_TOLERANCE)
 }
 
 impl Resolver {
@@ -203,19 +203,19 @@ impl Resolver {
     pub(super) fn find_refused_candidates(
         &self,
         report: &TradeReport,
-        (refused, uncertainty): (&[Doubt], Millis),
+        (refused, uncertainty): (&[OrderAttempt], Millis),
     ) -> Vec<IntentId> {
-        let is_departure = |doubt: &Doubt| {
+        let is_departure = |attempt: &OrderAttempt| {
             self.reported.is_empty()
-                && is_deviating_trade_within(doubt, report, refusal_window(doubt, uncertainty))
+                && is_deviating_trade_within(attempt, report, refusal_window(attempt, uncertainty))
         };
         let exact: Vec<IntentId> = (refused.iter())
-            .filter(|doubt| may_match_refused(doubt, report, uncertainty))
-            .map(|doubt| doubt.intent)
+            .filter(|attempt| may_match_refused(attempt, report, uncertainty))
+            .map(|attempt| attempt.intent)
             .collect();
         if exact.is_empty() {
-            let departures = refused.iter().filter(|doubt| is_departure(doubt));
-            return departures.map(|doubt| doubt.intent).collect();
+            let departures = refused.iter().filter(|attempt| is_departure(attempt));
+            return departures.map(|attempt| attempt.intent).collect();
         }
         exact
     }
@@ -224,11 +224,11 @@ impl Resolver {
 fn find_rivals(
     table: &CandidateTable<'_>,
     mut rows: impl Iterator<Item = usize> + Clone,
-    (refused, uncertainty): (&[Doubt], Millis),
+    (refused, uncertainty): (&[OrderAttempt], Millis),
 ) -> Option<(Vec<IntentId>, usize)> {
     let owners = |row: usize| {
         let owners = refused.iter().filter(move |one| may_match_refused(one, table.rows[row], uncertainty));
-        owners.map(|doubt| doubt.intent)
+        owners.map(|attempt| attempt.intent)
     };
     let intents: BTreeSet<IntentId> = rows.clone().flat_map(owners).collect();
     let row = rows.find(|row| owners(*row).next().is_some())?;
@@ -296,7 +296,7 @@ mod tests {
     fn trade_of_rejected_intent_lies_between_sending_and_answer() {
         // The request was sent at 100 s. `answered` is the date in the answer.
         let check = |answered: i64, requested: i64, expected: bool| {
-            let doubt = Doubt { ended: Millis::new(answered), ..testing::doubt(1) };
+            let doubt = OrderAttempt { ended: Millis::new(answered), ..testing::doubt(1) };
             let report = testing::report("a", Millis::new(requested));
             let found = may_match_refused(&doubt, &report, Millis::SECOND);
             assert_eq!(found, expected, "answered at {answered}, requested at {requested}");

@@ -24,9 +24,9 @@ pub(crate) fn earliest_close(sent: Millis, expiry: Expiry) -> Millis {
     }
 }
 
-/// Intent whose request may have been sent and whose answer is unknown. All times are venue times.
+/// Attempt to open a trade. The order may have been sent, so it may have a trade. All times are venue times.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Doubt {
+pub(crate) struct OrderAttempt {
     pub(crate) intent: IntentId,
     pub(crate) order: TradeOrder,
     pub(crate) stake: Money,
@@ -37,7 +37,7 @@ pub(crate) struct Doubt {
     pub(crate) latest_expected_close: Millis,
 }
 
-impl Doubt {
+impl OrderAttempt {
     pub(crate) fn latest_arrival(&self) -> Millis {
         self.ended + MAX_ARRIVAL_DELAY
     }
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(doubt.reserved_until(LAG), Millis::new(321_000));
         let latest = latest_close(Millis::from_seconds(110), "05:00".parse().unwrap());
         assert_eq!(latest, Millis::from_seconds(110 + 30 + 600));
-        let in_flight = Doubt { ended: Millis::MAX, ..doubt };
+        let in_flight = OrderAttempt { ended: Millis::MAX, ..doubt };
         assert_eq!(in_flight.deadline(LAG), Millis::MAX);
     }
 

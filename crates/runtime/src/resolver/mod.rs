@@ -1,7 +1,7 @@
 //! Resolves doubts by finding out which unanswered orders became trades.
 //! The venue has no idempotency keys, so an unanswered order is never sent again. Instead, the [`Resolver`] searches
-//! the venue's list for the order's trade. It schedules polls for each [`Doubt`], and turns [`TradeListing`]s into
-//! [`Resolution`]s, without I/O and without a clock. If a doubt cannot be decided, the operator is notified.
+//! the venue's list for the trade. It schedules polls for each [`OrderAttempt`] in doubt, and turns [`TradeListing`]s
+//! into [`Resolution`]s, without I/O and without a clock. If a doubt cannot be decided, the operator is notified.
 
 mod candidate;
 mod candidate_table;
@@ -16,7 +16,7 @@ mod tests;
 
 pub(crate) use conclusion::{MAX_SUBSET_SUMS, WalletView, choice_sums, subset_sums};
 pub use doubt::latest_close;
-pub(crate) use doubt::{Doubt, EscalationReason, Resolution, ResolutionError, earliest_close};
+pub(crate) use doubt::{EscalationReason, OrderAttempt, Resolution, ResolutionError, earliest_close};
 pub(crate) use lag::{AcceptedTrade, LagMeter, MAX_LIST_LAG};
 
 #[cfg(test)]
@@ -25,7 +25,7 @@ pub(crate) use tests::testing::{self, order as order_of_tests, report as report_
 pub(crate) use claimed::{ClaimedTrades, hash_id};
 
 pub(crate) use candidate::{Match, compare_terms, is_deviating_trade, reported_request_time};
-use candidate_table::{CandidateTable, Group, WindowedDoubt};
+use candidate_table::{CandidateTable, Group, WindowedAttempt};
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Symbol};
@@ -39,20 +39,20 @@ const PRECEDING_WINDOW: Millis = Millis::MINUTE;
 /// Minimum assumed clock error. Current measurements do not show how large the error was at the time of sending.
 pub(crate) const MIN_CLOCK_UNCERTAINTY: Millis = Millis::from_seconds(2);
 
-pub(crate) fn may_belong_to(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
-    let window = doubt.window(uncertainty, doubt.latest_arrival());
-    candidate::compare(doubt, report, window) != Match::Different
+pub(crate) fn may_belong_to(attempt: &OrderAttempt, report: &TradeReport, uncertainty: Millis) -> bool {
+    let window = attempt.window(uncertainty, attempt.latest_arrival());
+    candidate::compare(attempt, report, window) != Match::Different
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ResolverContext<'a> {
     pub(crate) claimed: &'a ClaimedTrades,
     /// Requests in flight. The venue may list their trades before their answers arrive.
-    pub(crate) in_flight: &'a [Doubt],
+    pub(crate) in_flight: &'a [OrderAttempt],
     /// Answered requests. A duplicate trade of such a request belongs to no other intent.
-    pub(crate) answered: &'a [Doubt],
+    pub(crate) answered: &'a [OrderAttempt],
     /// Rejected or unsent requests. Such a request may have opened a trade nevertheless.
-    pub(crate) refused: &'a [Doubt],
+    pub(crate) refused: &'a [OrderAttempt],
     /// Intents that still have a reserved stake, but no known trade.
     pub(crate) reserved: &'a BTreeSet<IntentId>,
     /// Whether the venue may have paid an unknown amount. If so, the wallet proves nothing.
@@ -82,13 +82,13 @@ impl Resolver {
     }
 
     /// Starts the search for an intent's trade at `now`. Does nothing if the search is already running.
-    pub(crate) fn begin(&mut self, doubt: Doubt, now: Millis) {
+    pub(crate) fn begin(&mut self, doubt: OrderAttempt, now: Millis) {
         if self.find_case(doubt.intent).is_none() {
             self.cases.push(Case::new(doubt, now));
         }
     }
 
-    pub(crate) fn begin_late_search(&mut self, doubt: Doubt, now: Millis) {
+    pub(crate) fn begin_late_search(&mut self, doubt: OrderAttempt, now: Millis) {
         if self.find_case(doubt.intent).is_none() {
             self.cases.push(Case::new_not_opened(doubt, self.lag.allowance(), now));
         }
@@ -106,10 +106,10 @@ impl Resolver {
     pub(crate) fn find_order_on_other_account(
         &self,
         report: &TradeReport,
-        (refused, uncertainty): (&[Doubt], Millis),
+        (refused, uncertainty): (&[OrderAttempt], Millis),
     ) -> Option<IntentId> {
         let anywhere = TradeReport { account: None, ..report.clone() };
-        let is_match = |doubt: &Doubt| {
+        let is_match = |doubt: &OrderAttempt| {
             let is_match =
                 candidate::compare(doubt, &anywhere, doubt.arrival_window(uncertainty)) != Match::Different;
             is_match || candidate::is_deviating_trade(doubt, &anywhere, uncertainty)
@@ -227,12 +227,12 @@ impl Resolver {
         known: &ResolverContext<'_>,
         list_lag: Millis,
     ) -> CandidateTable<'a> {
-        let in_doubt: Vec<WindowedDoubt<'_>> = self
+        let in_doubt: Vec<WindowedAttempt<'_>> = self
             .cases
             .iter()
             .map(|case| (&case.doubt, case.doubt.window(known.uncertainty, case.deadline(list_lag))))
             .collect();
-        let in_flight: Vec<WindowedDoubt<'_>> = known
+        let in_flight: Vec<WindowedAttempt<'_>> = known
             .in_flight
             .iter()
             .map(|doubt| (doubt, doubt.window(known.uncertainty, Millis::MAX)))
@@ -242,13 +242,13 @@ impl Resolver {
         let mut table = CandidateTable::new(listing, is_free, (&in_doubt, &in_flight));
         // A trade that was already reported is foreign. A duplicate trade belongs to an answered request.
         let is_unknown = |row: &TradeReport| {
-            let is_second = |doubt: &Doubt| may_belong_to(doubt, row, known.uncertainty);
-            let is_refused = |doubt: &Doubt| may_match_refused(doubt, row, known.uncertainty);
+            let is_second = |attempt: &OrderAttempt| may_belong_to(attempt, row, known.uncertainty);
+            let is_refused = |attempt: &OrderAttempt| may_match_refused(attempt, row, known.uncertainty);
             !self.reported.contains(&row.id)
                 && !known.answered.iter().any(is_second)
                 && !known.refused.iter().any(is_refused)
         };
-        let doubts: Vec<Option<&Doubt>> =
+        let doubts: Vec<Option<&OrderAttempt>> =
             self.cases.iter().map(|case| (case.stage == Stage::InDoubt).then_some(&case.doubt)).collect();
         table.find_deviating_rows((&doubts, known.in_flight), known.uncertainty, is_unknown);
         table

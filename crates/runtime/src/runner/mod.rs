@@ -177,7 +177,7 @@ impl Runner {
         match next {
             NextEvent::Answer(response) => {
                 self.feed_answer(*response).await;
-                self.feed_ready_answers().await;
+                self.feed_available_answers().await;
             }
             NextEvent::Stop(why) => self.feed(Input::Stop(why)).await,
             NextEvent::Order(order) => self.feed_order(order).await,
@@ -215,7 +215,7 @@ impl Runner {
     }
 
     /// Passes all available answers to the coordinator before any other event, which keeps the answers in order.
-    async fn feed_ready_answers(&mut self) {
+    async fn feed_available_answers(&mut self) {
         while let Some(response) = self.requests.try_next() {
             self.feed_answer(response).await;
         }

@@ -29,7 +29,7 @@ pub(super) enum PriceError {
     security(("key" = [])),
     params(
         ("pair" = Pair, Query, description = "The trading pair"),
-        ("slot" = Option<PriceSlot>, Query, description = "Price slot. Only `default` is available"),
+        ("slot" = Option<PriceSlot>, Query, description = "Slot (named set of price records). Only `default` is available"),
         ("limitTime" = Option<i64>, Query, description = "Upper limit for the record's time, in ms since 1970"),
     ),
     responses(
@@ -96,7 +96,7 @@ pub(crate) async fn default_price(
     security(("key" = [])),
     params(
         ("pair" = Pair, Query, description = "The trading pair"),
-        ("slot" = Option<PriceSlot>, Query, description = "Price slot. Only `default` is available"),
+        ("slot" = Option<PriceSlot>, Query, description = "Slot (named set of price records). Only `default` is available"),
         ("type" = AssetType, Query, description = "Asset type of the pair"),
         ("interval" = CandleInterval, Query, description = "Candle interval, such as 1m"),
         ("skip" = Option<i64>, Query, description = "Number of candles to skip. Default 0", minimum = 0),

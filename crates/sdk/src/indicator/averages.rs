@@ -379,7 +379,8 @@ impl Macd {
         self.slow.warmup() + self.signal.warmup() - 1
     }
 
-    /// Returns the number of candles after which the start of the series no longer matters (397 for 12, 26 and 9).
+    /// Returns the number of candles after which the start of the series no longer matters.
+    /// The number is 397 for periods of 12, 26 and 9.
     pub fn warmup(&self) -> usize {
         self.candles_to_first_value() + self.slow.memory_length() + self.signal.memory_length()
     }

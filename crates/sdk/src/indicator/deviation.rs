@@ -5,7 +5,7 @@ use super::{IndicatorError, check_period, is_usable};
 /// Number of windows (`period` values each) after which the sums are recomputed, to limit rounding errors.
 const WINDOWS_PER_REFRESH: usize = 32;
 /// Minimum sum of squares as a fraction of its peak. Smaller sums are mostly rounding errors and are recomputed.
-const MIN_FRACTION_OF_PEAK: f64 = 1e-6;
+const MIN_FRACTION_OF_PEAK_SQUARES: f64 = 1e-6;
 
 /// Mean and population standard deviation of the last `period` values. Not taken from the `ta` crate, because its
 /// rounding errors exceed 1e-9 of the price after a price jump or a million candles.
@@ -16,7 +16,7 @@ pub(super) struct Deviation {
     missing: usize,
     mean: f64,
     squares: f64,
-    peak: f64,
+    peak_squares: f64,
     fresh_for: usize,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Moments {
 impl Deviation {
     pub(super) fn new(period: usize) -> Self {
         let window = vec![0.0; period].into_boxed_slice();
-        Self { window, next: 0, missing: period, mean: 0.0, squares: 0.0, peak: 0.0, fresh_for: 0 }
+        Self { window, next: 0, missing: period, mean: 0.0, squares: 0.0, peak_squares: 0.0, fresh_for: 0 }
     }
 
     #[inline]
@@ -54,9 +54,9 @@ impl Deviation {
         let (change, mean) = (newest - oldest, self.mean);
         self.mean += change / self.window.len() as f64;
         self.squares += change * (newest - self.mean + oldest - mean);
-        self.peak = self.peak.max(self.squares);
+        self.peak_squares = self.peak_squares.max(self.squares);
         self.fresh_for = self.fresh_for.saturating_sub(1);
-        if self.fresh_for == 0 || self.squares < MIN_FRACTION_OF_PEAK * self.peak {
+        if self.fresh_for == 0 || self.squares < MIN_FRACTION_OF_PEAK_SQUARES * self.peak_squares {
             self.refresh();
         }
     }
@@ -66,7 +66,7 @@ impl Deviation {
         let (period, origin) = (self.window.len(), self.window[0]);
         self.mean = origin + self.window.iter().map(|value| value - origin).sum::<f64>() / period as f64;
         self.squares = self.window.iter().map(|value| (value - self.mean).powi(2)).sum();
-        self.peak = self.squares;
+        self.peak_squares = self.squares;
         self.fresh_for = WINDOWS_PER_REFRESH * period;
     }
 

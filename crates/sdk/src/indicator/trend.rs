@@ -98,7 +98,7 @@ impl Keltner {
         self.middle.candles_to_first_value().max(self.range.candles_to_first_value())
     }
 
-    /// Returns the number of candles after which the start of the series no longer matters (228 for 20 and 10).
+    /// Returns the number of candles after which the start of the series no longer matters: 228 for periods 20 and 10.
     pub fn warmup(&self) -> usize {
         self.middle.warmup().max(self.range.warmup())
     }

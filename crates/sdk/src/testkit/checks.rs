@@ -24,11 +24,11 @@ pub fn assert_passes_checks<S: StrategyFactory>(params: &S::Params) {
     }
 }
 
-/// Asserts that the running test was built in `folder`.
-/// Call this as `assert_build_folder(env!("CARGO_MANIFEST_DIR"))`. If two packages share a name and a target folder,
-/// cargo may run the tests of the wrong package. In that case, the panic message names both folders and suggests a fix.
+/// Asserts that the running test was built from the package in `folder`.
+/// Call this as `assert_built_from_folder(env!("CARGO_MANIFEST_DIR"))`. If two packages share a name and a target
+/// folder, cargo may run the tests of the wrong package. The panic message then names both folders and suggests a fix.
 #[track_caller]
-pub fn assert_build_folder(folder: &str) {
+pub fn assert_built_from_folder(folder: &str) {
     if let Some(problem) = crate::check_build_folder(folder) {
         panic!("{problem}");
     }

@@ -46,7 +46,7 @@ pub use allocator::{Allocations, CountingAllocator};
 pub use candles::{
     at_interval, bot, extreme, flat, from_closes, gappy, mean_reverting, random_walk, trending,
 };
-pub use checks::{ConformanceError, assert_build_folder, assert_passes_checks, check_conformance};
+pub use checks::{ConformanceError, assert_built_from_folder, assert_passes_checks, check_conformance};
 pub use golden::{assert_golden, render_signals};
 pub use table::assert_signals;
 pub use validation::{

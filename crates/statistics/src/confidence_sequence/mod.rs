@@ -5,7 +5,7 @@ mod running;
 pub use running::{OpenBets, WinRateLowerBound};
 
 use crate::statistics_error::check_confidence;
-use crate::verdict::OverlapMark;
+use crate::verdict::ReturnsAtOpen;
 use crate::{ConfidenceInterval, Overlap, StatisticsError, TradeOutcome};
 
 /// Resolution of the interval ends: number of steps between -1 and 1. The ends are rounded outward.
@@ -68,7 +68,7 @@ enum SequenceEvent {
 #[must_use = "a trade that is never settled stays lost"]
 pub struct OpenTrade {
     place: u32,
-    mark: OverlapMark,
+    mark: ReturnsAtOpen,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

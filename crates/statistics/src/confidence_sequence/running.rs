@@ -2,7 +2,7 @@
 
 use super::{BET_SIZES, CapitalPerBet, MAX_LOSS_MULTIPLE};
 use crate::statistics_error::check_confidence;
-use crate::verdict::OverlapMark;
+use crate::verdict::ReturnsAtOpen;
 use crate::{Overlap, StatisticsError, TradeOutcome};
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,7 @@ pub struct WinRateLowerBound {
 pub struct OpenBets {
     #[serde(with = "figures")]
     bets: Box<BetGrid>,
-    mark: OverlapMark,
+    mark: ReturnsAtOpen,
 }
 
 impl WinRateLowerBound {

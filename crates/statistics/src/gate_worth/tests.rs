@@ -38,8 +38,8 @@ fn real_trades_of_a_hook_follow_two_losses() {
     // The third trade (won) and the sixth trade (lost) are real: v v r v v r.
     let worth = gate_worth(&one_by_one([-1.0, -1.0, 0.8, -1.0, -1.0, -1.0]), hook(2), 99, SEED).unwrap();
     assert_eq!((worth.trades, worth.real_trades), (6, 2));
-    assert!((worth.mean_of_real.unwrap() + 0.1).abs() < 1e-12);
-    assert!((worth.mean_of_all + 4.2 / 6.0).abs() < 1e-12);
+    assert!((worth.mean_of_real_trades.unwrap() + 0.1).abs() < 1e-12);
+    assert!((worth.mean_of_all_trades + 4.2 / 6.0).abs() < 1e-12);
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod stake_rule;
 
 pub use overlap::Overlap;
 
-pub(crate) use overlap::OverlapMark;
+pub(crate) use overlap::ReturnsAtOpen;
 
 use crate::statistics_error::{check_error_rate, check_payout};
 use crate::{StatisticsError, TradeOutcome};
@@ -83,7 +83,7 @@ pub struct NotionalStake {
     payout_fraction: f64,
     edge: EdgeParts,
     mirror: MirrorParts,
-    mark: OverlapMark,
+    mark: ReturnsAtOpen,
 }
 
 /// Sequential test for an edge. Computes a [`Verdict`] from opens and settlements, without allocating memory.

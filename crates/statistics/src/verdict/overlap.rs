@@ -23,7 +23,7 @@ const PRIOR_TRADES: f64 = 10.0;
 
 /// Sum of all returns when a trade opened. Any later change comes from trades that overlap this trade.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct OverlapMark(f64);
+pub(crate) struct ReturnsAtOpen(f64);
 
 impl Default for Overlap {
     fn default() -> Self {
@@ -59,13 +59,13 @@ impl Overlap {
         alone / (alone + 2.0 * self.sum_of_pairs.max(0.0) + PRIOR_TRADES * self.open as f64)
     }
 
-    pub(crate) fn on_open(&mut self) -> OverlapMark {
+    pub(crate) fn on_open(&mut self) -> ReturnsAtOpen {
         self.clusters += u64::from(self.open == 0);
         self.open += 1;
-        OverlapMark(self.sum_of_returns)
+        ReturnsAtOpen(self.sum_of_returns)
     }
 
-    pub(crate) fn on_settled(&mut self, mark: OverlapMark, trade_return: f64) {
+    pub(crate) fn on_settled(&mut self, mark: ReturnsAtOpen, trade_return: f64) {
         self.open = self.open.saturating_sub(1);
         self.sum_of_pairs += trade_return * (self.sum_of_returns - mark.0);
         self.sum_of_squares += trade_return * trade_return;

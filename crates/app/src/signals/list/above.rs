@@ -27,8 +27,8 @@ pub(super) enum DateSource {
 #[derive(Clone)]
 pub(super) struct EndedExpiry {
     pub(super) heading_line: u64,
-    pub(super) ending_line: u64,
-    pub(super) ending_text: String,
+    pub(super) ended_by_line: u64,
+    pub(super) ended_by_text: String,
 }
 
 #[derive(Default)]
@@ -74,12 +74,12 @@ impl HeadingContext {
         }
     }
 
-    pub(super) fn clear_expiry(&mut self, (ending_line, text): (u64, &str)) {
+    pub(super) fn clear_expiry(&mut self, (ended_by_line, text): (u64, &str)) {
         if let Some(ExpiryHeading { line, .. }) = self.expiry.take() {
             let text = text.trim();
             let cut = if text.chars().count() > MAX_QUOTED_CHARS { "…" } else { "" };
-            let ending_text = text.chars().take(MAX_QUOTED_CHARS).chain(cut.chars()).collect();
-            self.ended_expiry = Some(EndedExpiry { heading_line: line, ending_line, ending_text });
+            let ended_by_text = text.chars().take(MAX_QUOTED_CHARS).chain(cut.chars()).collect();
+            self.ended_expiry = Some(EndedExpiry { heading_line: line, ended_by_line, ended_by_text });
         }
     }
 
@@ -221,12 +221,12 @@ fn is_date(token: &str, parts: &[&str]) -> bool {
 pub(super) enum LineModifier {
     Afternoon,
     /// The line suggests that the entries below are cancelled, inverted, past, or in another time zone.
-    Other,
+    Invalidating,
 }
 
 const AFTERNOON_WORDS: [&str; 7] = ["pm", "p.m", "tarde", "noite", "noche", "afternoon", "evening"];
-const OTHER_MODIFIERS: [&str; 6] = ["ontem", "yesterday", "ayer", "ny", "nyc", "u.t.c"];
-const OTHER_MODIFIER_PARTS: &str = "cancel, invert, invers, reverse, contrari, opposite, resultad, results, \
+const INVALIDATING_WORDS: [&str; 6] = ["ontem", "yesterday", "ayer", "ny", "nyc", "u.t.c"];
+const INVALIDATING_PHRASES: &str = "cancel, invert, invers, reverse, contrari, opposite, resultad, results, \
     not trade, no trade, don't trade, nao oper, no oper, nao entr, no entr";
 
 pub(super) fn find_modifier(text: &str) -> Option<LineModifier> {
@@ -235,8 +235,8 @@ pub(super) fn find_modifier(text: &str) -> Option<LineModifier> {
     let has = |words: &[&str]| {
         text.split(token).map(|word| word.trim_matches('.')).any(|word| words.contains(&word))
     };
-    if has(&OTHER_MODIFIERS) || OTHER_MODIFIER_PARTS.split(", ").any(|part| text.contains(part)) {
-        return Some(LineModifier::Other);
+    if has(&INVALIDATING_WORDS) || INVALIDATING_PHRASES.split(", ").any(|part| text.contains(part)) {
+        return Some(LineModifier::Invalidating);
     }
     has(&AFTERNOON_WORDS).then_some(LineModifier::Afternoon)
 }
@@ -279,7 +279,7 @@ mod tests {
         let other =
             "LISTA CANCELADA|DO NOT TRADE|NÃO OPERAR|Inverter sinais|RESULTADOS|ONTEM|LISTA NY|U.T.C-5";
         check(|text| find_modifier(text) == Some(LineModifier::Afternoon), afternoon, other);
-        check(|text| find_modifier(text) == Some(LineModifier::Other), other, afternoon);
+        check(|text| find_modifier(text) == Some(LineModifier::Invalidating), other, afternoon);
         let none = "VIP room|players only|company|100 % sure|EURUSD|-----|";
         check(|text| find_modifier(text).is_none(), none, other);
         let struck = "M\u{336}5\u{336} EURUSD 10:50 PUT|~~ M5 EURUSD 10:50 PUT ~~|~10:50 EURUSD PUT~";

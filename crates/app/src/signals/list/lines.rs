@@ -94,7 +94,7 @@ impl ListContext {
             expiry: first(&has_expiry),
             no_entry: first(&|line| line.cells.is_err()),
             afternoon: first(&|line| line.modifier == Some(LineModifier::Afternoon)),
-            changed: first(&|line| line.modifier == Some(LineModifier::Other)),
+            changed: first(&|line| line.modifier == Some(LineModifier::Invalidating)),
         }
     }
 
@@ -152,9 +152,9 @@ impl ListContext {
                 "no time zone given, but line {line} has one: write a zone in each line, or remove all zones and set signals.timezone"
             )
         } else if let Some(ended) = ended_expiry.filter(|_| expiry.is_empty()) {
-            let EndedExpiry { heading_line, ending_line, ending_text } = ended;
+            let EndedExpiry { heading_line, ended_by_line, ended_by_text } = ended;
             format!(
-                "no expiry given: the expiry of line {heading_line} applies only before line {ending_line} ({ending_text:?}); write the expiry in each line, or again above this line"
+                "no expiry given: the expiry of line {heading_line} applies only before line {ended_by_line} ({ended_by_text:?}); write the expiry in each line, or again above this line"
             )
         } else if let Some(line) = self.expiry.filter(|_| expiry.is_empty()) {
             lacks("expiry", line)

@@ -23,7 +23,7 @@ use std::path::PathBuf;
                   --trades trades.csv\n  candlewick edge verdict --journal run.db --json\n\nThe verdict follows a \
                   notional account trade by trade. It needs the trades in chronological order: from a journal [default: \
                   the configured journal], or from a CSV file with the columns result and payout, such as the file \
-                  of `backtest --trades`. The verdict is valid at any time and accounts for overlapping trades. Counts have \
+                  of `backtest --trades`. The verdict is valid after every trade and accounts for overlapping trades. Counts have \
                   no order, so they give only figures and one test that assume independent trades. For a journal, the trades since \
                   the last change of parameters or code are judged by the plan recorded with them; otherwise [risk.verdict] applies."
 )]

@@ -77,7 +77,7 @@ fn show(entry: &StrategyEntry, context: &Context<'_>) -> Result<(), Failure> {
     if context.global.json {
         return print_json(&to_json(entry));
     }
-    let prices = if entry.wants_prices { "\nUses prices between candles." } else { "" };
+    let prices = if entry.wants_prices { "\nUses prices between candle closes." } else { "" };
     let head = format!("{} {}\n{}{prices}", entry.name, entry.version, entry.about);
     if entry.parameters.is_empty() {
         return print(&format!("{head}\n\nNo parameters.\n\n{}", example_toml(entry)));

@@ -1,7 +1,9 @@
 //! Test venue whose trade list lags, shuffles, repeats and shifts, and a resolver run against it.
 
 use super::testing;
-use crate::resolver::{ClaimedTrades, Doubt, LagMeter, Resolution, Resolver, ResolverContext, WalletView};
+use crate::resolver::{
+    ClaimedTrades, LagMeter, OrderAttempt, Resolution, Resolver, ResolverContext, WalletView,
+};
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -57,7 +59,7 @@ pub(super) struct Run {
 }
 
 impl Requested {
-    pub(super) fn doubt(&self, place: usize) -> Doubt {
+    pub(super) fn doubt(&self, place: usize) -> OrderAttempt {
         let mut doubt = testing::doubt(place as u64 + 1);
         doubt.order.amount = Decimal::new(self.stake, 2);
         doubt.order.direction = self.direction;
@@ -143,7 +145,7 @@ impl Run {
             if is_over && (requested.owner == Owner::Answered || is_found()) {
                 answered.push(doubt);
             } else if !is_over && requested.is_ours() && requested.sent <= now.get() {
-                in_flight.push(Doubt { ended: Millis::MAX, ..doubt });
+                in_flight.push(OrderAttempt { ended: Millis::MAX, ..doubt });
             }
         }
         let reserved = self.released.iter().filter(|(_, until)| now < **until).map(|(intent, _)| *intent);

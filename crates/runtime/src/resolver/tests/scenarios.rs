@@ -2,8 +2,8 @@ mod others;
 
 use super::testing::{doubt, listing, report};
 use crate::resolver::{
-    ClaimedTrades, Doubt, EscalationReason, LagMeter, Resolution, ResolutionError, Resolver, ResolverContext,
-    WalletView,
+    ClaimedTrades, EscalationReason, LagMeter, OrderAttempt, Resolution, ResolutionError, Resolver,
+    ResolverContext, WalletView,
 };
 use candlewick_broker::{Account, ReportedValue, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 struct Scenario {
     resolver: Resolver,
     claimed: ClaimedTrades,
-    in_flight: Vec<Doubt>,
-    answered: Vec<Doubt>,
-    refused: Vec<Doubt>,
+    in_flight: Vec<OrderAttempt>,
+    answered: Vec<OrderAttempt>,
+    refused: Vec<OrderAttempt>,
     wallet: Option<i64>,
     reserved: BTreeMap<IntentId, Millis>,
     has_unknown_pay: bool,
@@ -24,7 +24,7 @@ struct Scenario {
 }
 
 impl Scenario {
-    fn new(doubts: &[Doubt]) -> Self {
+    fn new(doubts: &[OrderAttempt]) -> Self {
         let lag = LagMeter::new(Millis::from_seconds(120));
         let mut resolver = Resolver::new(Account::Demo, Millis::from_seconds(50), lag);
         for doubt in doubts {
@@ -43,7 +43,7 @@ impl Scenario {
         }
     }
 
-    fn with_stake(doubts: &[Doubt]) -> Self {
+    fn with_stake(doubts: &[OrderAttempt]) -> Self {
         Self { wallet: Some(1_000), ..Self::new(doubts) }
     }
 
@@ -127,9 +127,9 @@ fn trade(id: &str, second: i64) -> TradeReport {
     report(id, Millis::from_seconds(second))
 }
 
-fn twin(number: u64, sent_s: i64) -> Doubt {
+fn twin(number: u64, sent_s: i64) -> OrderAttempt {
     let (sent, ended) = (Millis::from_seconds(sent_s), Millis::from_seconds(sent_s + 10));
-    Doubt { sent, ended, ..doubt(number) }
+    OrderAttempt { sent, ended, ..doubt(number) }
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn trade_of_a_doubt_or_a_rejection_is_not_adopted() {
     {
         let mut scenario = Scenario::new(&[doubt(1)]);
         let sent = Millis::from_seconds(rejected_at);
-        scenario.refused.push(Doubt { sent, ended: sent, ..doubt(2) });
+        scenario.refused.push(OrderAttempt { sent, ended: sent, ..doubt(2) });
         let said = [112_000, 120_000].map(|at| scenario.look_at(&listing(at, trades.to_vec()))).concat();
         assert_eq!(said, [expected], "rejected at {rejected_at} s");
     }
@@ -240,7 +240,7 @@ fn earlier_twins_trade_does_not_affect_the_later_one() {
 #[test]
 fn possibly_in_flight_trade_waits() {
     let mut scenario = Scenario::new(&[doubt(1)]);
-    scenario.in_flight = vec![Doubt { ended: Millis::MAX, ..twin(2, 120) }];
+    scenario.in_flight = vec![OrderAttempt { ended: Millis::MAX, ..twin(2, 120) }];
     scenario.silent(&[122, 127], &[trade("a", 121)]);
     scenario.in_flight.clear();
     scenario.claimed.insert("a".to_owned());

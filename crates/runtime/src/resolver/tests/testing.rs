@@ -1,11 +1,11 @@
-use crate::resolver::Doubt;
+use crate::resolver::OrderAttempt;
 use candlewick_broker::{Account, ReportedValue, TradeListing, TradeOrder, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Direction, ExpirationType, Millis, Money};
 
-pub(crate) fn doubt(number: u64) -> Doubt {
-    Doubt {
+pub(crate) fn doubt(number: u64) -> OrderAttempt {
+    OrderAttempt {
         intent: IntentId::new(number),
         order: order(),
         stake: Money::from_minor(1_000),

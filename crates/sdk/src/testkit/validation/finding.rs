@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Checks of a strategy.
+/// Checks of a strategy. The description of a check is the rule that the strategy must meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Check {
     /// Later candles do not change earlier decisions.
@@ -23,7 +23,7 @@ pub enum Check {
     Warmup,
     /// Decisions after a live restart are the same as without a restart.
     Restart,
-    /// The declaration matches the signals, and `expiries()` lists all expiries of the signals.
+    /// `declaration()` and `on_candle` give the same signals, and `expiries()` lists all expiries of the signals.
     Declaration,
     /// The strategy's memory does not grow without limit as the strategy receives candles and settlements.
     Memory,

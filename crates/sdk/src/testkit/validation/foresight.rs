@@ -34,7 +34,7 @@ pub(super) fn check_unseen_walk(bench: &Bench<'_>) -> CheckResult {
         let hits = Hits::count_independent(&bench.answers, candles, horizon);
         if binomial_tail(hits.wins, hits.decided, CHANCE_HIT_RATE) < MAX_ERROR_RATE / horizons.len() as f64 {
             return failed(format!(
-                "{walk}: {hits} {horizon}; without foresight, at most half can be right, so the strategy knows later candles"
+                "{walk}: {hits} {horizon}, but only about 50 % can be expected on random candles: the strategy knows later candles"
             ));
         }
     }
@@ -76,7 +76,7 @@ pub(super) fn check_market_recognition(bench: &Bench<'_>, seed: u64) -> CheckRes
     }
     let words = best.map(|(hits, horizon)| match hits.decided {
         0 => "no signals on these candles".to_owned(),
-        _ => format!("the strategy does not recognize times, prices or shapes (at best, {hits} {horizon})"),
+        _ => format!("the strategy recognized no times, prices or shapes (best hit rate: {hits} {horizon})"),
     });
     passed(words.unwrap_or_default())
 }

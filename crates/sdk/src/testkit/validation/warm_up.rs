@@ -86,7 +86,7 @@ pub(super) fn check_restart(bench: &Bench<'_>) -> CheckResult {
         return failed(describe_difference(&answer, warmup, " after a gap"));
     }
     if first_difference(&bench.answers, &bench.answers_without_results).is_some() {
-        return noted("decisions depend on settlements, but settlements are not repeated after a restart");
+        return noted("decisions depend on settlements, but settlements are not replayed after a restart");
     }
     passed(format!("decisions are the same after {} restarts", RESTART_COUNT + GAP_CANDLES.len()))
 }

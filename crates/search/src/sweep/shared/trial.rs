@@ -62,7 +62,7 @@ impl<'a> Trial<'a> {
             let answer = self.session.handle_signal(close, &entry.signal, outcome);
             opened += u64::from(answer.is_ok());
             cursor = match answer {
-                Ok(BookedTrade::Settled { settled_at, .. }) => self.closes.find_close(cursor, settled_at),
+                Ok(BookedTrade::Settled { settled_at, .. }) => self.closes.closing_index(cursor, settled_at),
                 Ok(BookedTrade::Pending(terms)) => self.open_trade(&terms, index),
                 Err(_) => self.next_approvable_candle(cursor, close),
             };
@@ -78,7 +78,7 @@ impl<'a> Trial<'a> {
         while cursor < candles.len() {
             self.handle_due_events(self.closes.close_time_at(cursor));
             let end = match self.context.venue.next_due() {
-                Some(due) => self.closes.find_close(cursor, due).max(cursor + 1),
+                Some(due) => self.closes.closing_index(cursor, due).max(cursor + 1),
                 None => candles.len(),
             };
             let context = &mut self.context;
@@ -92,7 +92,7 @@ impl<'a> Trial<'a> {
             match shown.result {
                 None => {}
                 Some(Ok(BookedTrade::Settled { settlement, settled_at })) => {
-                    after = Some((self.closes.find_close(cursor, settled_at) - cursor, settlement));
+                    after = Some((self.closes.closing_index(cursor, settled_at) - cursor, settlement));
                 }
                 Some(Ok(BookedTrade::Pending(terms))) => {
                     let end = self.open_trade(&terms, cursor - 1);
@@ -123,7 +123,7 @@ impl<'a> Trial<'a> {
         if until <= now {
             return cursor;
         }
-        self.closes.find_close(cursor, until.min(self.context.venue.next_due().unwrap_or(Millis::MAX)))
+        self.closes.closing_index(cursor, until.min(self.context.venue.next_due().unwrap_or(Millis::MAX)))
     }
 
     fn finish(mut self) -> Figures {
@@ -192,8 +192,9 @@ impl<'a> CloseTimes<'a> {
         }
     }
 
+    /// Returns the index of the first candle, from `index` on, that closes at or after `until`.
     #[inline]
-    fn find_close(&mut self, index: usize, until: Millis) -> usize {
+    fn closing_index(&mut self, index: usize, until: Millis) -> usize {
         if let Some(first) = self.gapless_from
             && index < self.candles.len()
         {
@@ -203,11 +204,11 @@ impl<'a> CloseTimes<'a> {
             }
             return index.saturating_add(self.last.1).min(self.candles.len());
         }
-        self.find_close_slow(index, until)
+        self.closing_index_slow(index, until)
     }
 
     #[inline(never)]
-    fn find_close_slow(&self, index: usize, until: Millis) -> usize {
+    fn closing_index_slow(&self, index: usize, until: Millis) -> usize {
         let rest = self.candles.get(index..).unwrap_or_default();
         index + count_closing_before(rest, self.interval, until)
     }
@@ -242,7 +243,7 @@ mod tests {
                 for index in 0..=candles.len() {
                     let counted =
                         candles[index..].iter().take_while(|c| c.time() + Millis::MINUTE < until).count();
-                    assert_eq!(closes.find_close(index, until), index + counted, "{index} until {until}");
+                    assert_eq!(closes.closing_index(index, until), index + counted, "{index} until {until}");
                 }
             }
         }

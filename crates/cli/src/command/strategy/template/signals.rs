@@ -1,6 +1,6 @@
 //! Tests of the strategy's signals, and the checks that every strategy must pass.
 
-use candlewick_sdk::testkit::{assert_build_folder, assert_passes_checks, assert_signals};
+use candlewick_sdk::testkit::{assert_built_from_folder, assert_passes_checks, assert_signals};
 
 use my_strategy::*;
 
@@ -18,6 +18,6 @@ fn follows_large_moves() {
 
 #[test]
 fn passes_all_checks() {
-    assert_build_folder(env!("CARGO_MANIFEST_DIR"));
+    assert_built_from_folder(env!("CARGO_MANIFEST_DIR"));
     assert_passes_checks::<MyStrategy>(&Params::default());
 }

@@ -1,5 +1,5 @@
 use super::{Scenario, trade, twin};
-use crate::resolver::Doubt;
+use crate::resolver::OrderAttempt;
 use crate::resolver::testing::{doubt, listing};
 use candlewick_broker::{ReportedValue, TradeListing, TradeProgress, TradeReport};
 use candlewick_engine::IntentId;
@@ -23,7 +23,7 @@ fn wallet_decides_two_doubts_or_neither() {
 #[test]
 fn ambiguous_stake_proves_nothing() {
     let mut flying = Scenario::with_stake(&[doubt(1)]);
-    flying.in_flight.push(Doubt { ended: Millis::MAX, ..twin(2, 260) });
+    flying.in_flight.push(OrderAttempt { ended: Millis::MAX, ..twin(2, 260) });
     flying.silent(&[261, 271], &[]);
     flying.in_flight.clear();
     flying.look(275, &[], &["1 is nothing, 321 s"]);
@@ -77,7 +77,7 @@ fn listed_stake_has_left_and_may_return_after_the_close() {
 
 #[test]
 fn escalates_trades_that_times_cannot_pair() {
-    let first = Doubt { ended: Millis::from_seconds(400), ..twin(1, 100) };
+    let first = OrderAttempt { ended: Millis::from_seconds(400), ..twin(1, 100) };
     let mut scenario = Scenario::new(&[first, twin(2, 110)]);
     let trades = [trade("a", 115), trade("b", 300)];
     scenario.look(410, &trades, &[]);
@@ -153,7 +153,7 @@ fn record_may_complete_but_not_contradict_the_list() {
 
 #[test]
 fn requests_matter_from_a_minute_before_the_first_doubt() {
-    let since = |doubts: &[Doubt]| Scenario::new(doubts).resolver.earliest_relevant_time();
+    let since = |doubts: &[OrderAttempt]| Scenario::new(doubts).resolver.earliest_relevant_time();
     assert_eq!(since(&[]), None);
     assert_eq!(since(&[twin(1, 300), twin(2, 200)]), Some(Millis::from_seconds(140)));
     let mut scenario = Scenario::new(&[twin(1, 300), twin(2, 200)]);
@@ -244,7 +244,7 @@ fn escalates_a_changed_trade_if_others_trade_the_account() {
 
     // A trade may be assigned to an order in flight.
     let mut flying = Scenario::new(&[doubt(1)]);
-    flying.in_flight.push(Doubt { ended: Millis::MAX, ..twin(2, 101) });
+    flying.in_flight.push(OrderAttempt { ended: Millis::MAX, ..twin(2, 101) });
     flying.wallet = Some(1_000);
     flying.look(262, &[sold("a", 102)], &[]);
 }
