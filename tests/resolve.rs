@@ -109,7 +109,8 @@ fn why_shows_the_outcome_of_an_order_and_a_refused_order_can_be_adopted() {
         if state == "in_doubt" {
             continue;
         }
-        resolve(&folder, journal, &["3", "--not-opened"]).fails(2, &["trade #3 must be in doubt, but is"]);
+        resolve(&folder, journal, &["3", "--not-opened"])
+            .fails(2, &["trade #3 must be of unknown status, but is"]);
         let before = folder.query("status", journal);
         resolve(&folder, journal, &["3", "--adopt", VENUE_ID, "--reason", "the statement has it"]).json();
         let adopted = find_trade(&folder, journal, 3);
@@ -135,7 +136,7 @@ fn refuses_unresolvable_orders_and_changes_nothing() {
     let taken = find_trade(&folder, "second.db", 1)["venue_id"].as_str().unwrap().to_owned();
     for (arguments, named) in [
         (&["4", "--not-opened"][..], ["no", "trade #4"]),
-        (&["1", "--not-opened"], ["must be in doubt", "trade #1"]),
+        (&["1", "--not-opened"], ["must be of unknown status", "trade #1"]),
         (&["3", "--adopt", &taken], [&taken, "trade #1"]),
         (&["3", "--adopt", VENUE_ID], [VENUE_ID, "trade #1"]),
         (&["3", "--adopt", late], [late, "trade #1"]),

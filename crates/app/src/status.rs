@@ -12,7 +12,7 @@ use candlewick_engine::{
 use candlewick_journal::{Holder, JournalUrl, Lease, LeaseTerms, LineKind, Reader, StoredLine};
 use candlewick_records::{
     EdgeIntervals, ForeignTrade, JournalContents, LimitLine, LimitReached, TradingMode, VerdictLine,
-    count_text, describe_halt, format_utc, parse_refusal, table,
+    count_text, describe_halt, format_number, format_utc, parse_refusal, table,
 };
 use candlewick_runtime::control::{
     ApiState, Blockage, ControlAnswer, ControlOrder, MarketState, Phase, RunState, SignalTally, send_order,
@@ -184,7 +184,7 @@ impl Status {
     fn problems_text(&self) -> String {
         if !self.lost_with_venue.is_empty() {
             let lost = list_trades(&self.lost_with_venue);
-            return format!("trades {lost} were unfinished when the embedded venue shut down");
+            return format!("unfinished when the embedded venue shut down: {lost}");
         }
         join_or_default(self.bot.iter().flat_map(|bot| bot.troubles.iter().cloned()), "; ", "none known")
     }
@@ -198,7 +198,10 @@ impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let holder = self.holder.as_ref().map_or("no process".to_owned(), JournalHolder::to_string);
         // Omits the bot's own trade counts, which may be newer than the counts in the journal.
-        let phase = self.bot.as_ref().map_or("no answer".to_owned(), describe_phase);
+        let silence = if self.holder.is_some() { "no answer" } else { "not running" };
+        let phase = self.bot.as_ref().map_or(silence.to_owned(), describe_phase);
+        let balance =
+            format!("{} free, {} equity", self.format_money(self.balance), self.format_money(self.equity));
         let one = |text: String| vec![text];
         let or = |all: Vec<String>, none: &str| if all.is_empty() { vec![none.to_owned()] } else { all };
         let or_dash = |text: Option<String>| vec![text.unwrap_or_else(|| "-".to_owned())];
@@ -224,14 +227,7 @@ impl fmt::Display for Status {
             ("bot", one(phase)),
             ("clock", or_dash(bot.and_then(|bot| bot.clock).map(describe_clock))),
             ("runs", one(self.runs.to_string())),
-            (
-                "balance",
-                one(format!(
-                    "{} free, {} equity",
-                    self.format_money(self.balance),
-                    self.format_money(self.equity)
-                )),
-            ),
+            ("balance", one(balance)),
             ("wallet (last read)", one(self.wallet_text())),
             ("last venue response", one(self.last_response_text())),
             ("slowest candle", or_dash(slowest.map(|slowest| slowest.to_string()))),
@@ -240,12 +236,12 @@ impl fmt::Display for Status {
             ("skipped", passed_over.map(|words| escape_hidden(words).into_owned()).into_iter().collect()),
             ("external signals", or(signals, "none")),
             ("problems", one(self.problems_text())),
-            ("profit today", one(format!("{:+.*}", self.decimals, self.profit_today))),
+            ("profit today", one(format_number(format!("{:+.*}", self.decimals, self.profit_today)))),
             ("open trades", one(list_trades(&self.open))),
             ("in flight", one(list_trades(&self.in_flight))),
             ("unknown status", one(list_trades(&self.in_doubt))),
             ("unknown trades", one(describe_foreign_trades(&self.strange_trades))),
-            ("settled trades", one(format!("{}{manual}", group_thousands(&self.settled.to_string())))),
+            ("settled trades", one(format!("{}{manual}", format_number(self.settled)))),
             ("new trades", one(self.describe_new_trades())),
             ("blocked", self.blocked.iter().map(Blockage::describe).collect()),
             ("settings", one(settings)),

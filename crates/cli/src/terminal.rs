@@ -96,7 +96,8 @@ fn wrap_line(line: &str, columns: usize, hang: usize) -> String {
     }
     let hang = " ".repeat(hang.min(columns / 2));
     let (mut text, mut width, mut blanks) = (String::with_capacity(line.len() + 40), 0, 0);
-    for word in line.split(' ') {
+    // A number and its percent sign stay on one line.
+    for word in line.replace(" %", "\u{a0}%").split(' ') {
         if !word.is_empty() {
             let length = measure_text_width(word);
             if width > hang.len() && width + blanks + length > columns {
@@ -113,7 +114,7 @@ fn wrap_line(line: &str, columns: usize, hang: usize) -> String {
         }
         blanks += 1;
     }
-    text
+    text.replace('\u{a0}', " ")
 }
 
 /// Returns the indent of continuation lines: after a leading `- `, or after the last gap of two or more spaces.
@@ -169,6 +170,7 @@ mod tests {
             ("key  one two three", "key  one\n     two\n     three"),
             ("a  b one two three", "a  b one\n   two\n   three"),
             ("a  b c  d", "a  b c  d"),
+            ("at most 75 %", "at most\n75 %"),
             ("one\n\ntwo three four", "one\n\ntwo three\nfour"),
             ("a-word-without-any-blank at", "a-word-without-any-blank\nat"),
             ("\u{1b}[1mone\u{1b}[0m two three", "\u{1b}[1mone\u{1b}[0m two\nthree"),

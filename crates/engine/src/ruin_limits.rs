@@ -3,7 +3,7 @@
 use crate::risk::{BotLimitSettings, RiskSettings, SessionSpan};
 use crate::{BotSettings, IfRefused, SessionSettings, StakeRuin, StakeSettings};
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Money, MoneyScale, Payout};
+use candlewick_sdk::{Money, MoneyScale, Payout, group_thousands};
 use candlewick_statistics::{
     MoneyStop, OversizedStake, StakePlan, StatisticsError, Stops, WalletLimits, simulate_ruin_with_limits,
 };
@@ -212,7 +212,8 @@ impl StakeRuin {
         let (at_rate, at_half) = (self.probability_at(rate)?, self.probability_at(0.5)?);
         let is_nearly_never = at_rate.max(at_half) < MIN_SHOWN_PROBABILITY;
         let at_win_rate = format!("at a win rate of {} ({by})", format_percent(rate));
-        let within = format!("{subject}, risk of ruin within {horizon} trades");
+        let within =
+            format!("{subject}, risk of ruin within {} trades", group_thousands(&horizon.to_string()));
         let mut text = if is_nearly_never {
             format!("{within} below 0.01 % {at_win_rate} and at 50 %")
         } else {
@@ -225,6 +226,7 @@ impl StakeRuin {
             let question = candlewick_statistics::RuinParameters { win_probability: rate, ..self.question };
             let trials = simulate_ruin_with_limits(&question, &self.plan, &self.limits, (SEED, runs))?;
             let ends = [trials.ruined_share(), trials.stopped_share(), trials.reached_target_share()];
+            let runs = group_thousands(&runs.to_string());
             let runs = format!("of {runs} simulated runs at a win rate of {}", format_percent(rate));
             if self.limits != WalletLimits::default() {
                 let is_never = is_nearly_never && ends == [0.0; 3];
@@ -271,11 +273,12 @@ pub(crate) fn describe_limits(limits: &WalletLimits, scale: MoneyScale) -> Strin
         max_stake: most_stake,
         oversized,
     } = limits;
+    let percent = |fraction: f64| format!("{} %", (fraction * 1e4).round() / 100.0);
     let is_on = |stops: &Stops| !stops.loss.is_empty() || !stops.profit.is_empty();
     let drawdown =
-        (*drawdown_fraction > 0.0).then(|| format!("max drawdown {}", format_percent(*drawdown_fraction)));
+        (*drawdown_fraction > 0.0).then(|| format!("max drawdown {}", percent(*drawdown_fraction)));
     let streak = (*loss_streak > 0).then(|| format!("max {loss_streak} losses in a row"));
-    let share = (*stake_fraction > 0.0).then(|| format_percent(*stake_fraction));
+    let share = (*stake_fraction > 0.0).then(|| percent(*stake_fraction));
     let amount = i64::try_from(*most_stake).ok().filter(|most| *most > 0).map(Money::from_minor);
     let largest: Vec<String> = share.into_iter().chain(amount.map(|most| scale.format(most))).collect();
     let larger = match oversized {
@@ -351,7 +354,7 @@ mod tests {
         let ended = percent_behind(&stopped, "stopped for good in ");
         assert!((ended - 63.58).abs() < 1.0, "{ended}: {stopped}");
         assert!(stopped.contains("; with limits of the run: ruined in "), "{stopped}");
-        assert!(stopped.contains(" of 25000 simulated runs at a win rate of 50.00 %"), "{stopped}");
+        assert!(stopped.contains(" of 25,000 simulated runs at a win rate of 50.00 %"), "{stopped}");
     }
 
     #[test]
@@ -378,7 +381,7 @@ mod tests {
         assert!((halved - 62.5).abs() < 0.3 && free.bots_with_halving_risk == 1, "{free:?}");
         // A stake of half the balance could exceed the drawdown of 40 %, so no trade is opened.
         assert!(
-            held.stake_lines[0].contains("; balance halved in 0.00 % of 333333 simulated runs"),
+            held.stake_lines[0].contains("; balance halved in 0.00 % of 333,333 simulated runs"),
             "{held:?}"
         );
         assert_eq!(held.bots_with_halving_risk, 0);
@@ -426,7 +429,7 @@ mod tests {
             oversized: OversizedStake::Refused,
         };
         assert_eq!(wallet_limits(&settings.bots[0], &settings), expected);
-        let text = "max drawdown 25.00 %, max 3 losses in a row, max stake 50.00 %, daily or session limits";
+        let text = "max drawdown 25 %, max 3 losses in a row, max stake 50 %, daily or session limits";
         assert_eq!(describe_limits(&expected, settings.money_scale), text);
     }
 

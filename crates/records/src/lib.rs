@@ -16,7 +16,7 @@ pub use contents::{FoldedJournal, ForeignTrade, JournalContents, LimitReached};
 pub use delays::{DelayLine, DelayPercentiles, Delays};
 pub use limit::LimitLine;
 pub use lines::{SessionFold, is_candle, parse, parse_refusal, read_recorded_candles};
-pub use moment::{count_text, describe_halt, format_delta, format_time, format_utc};
+pub use moment::{count_text, describe_halt, format_delta, format_number, format_time, format_utc};
 pub use run::{NO_RUN, RecordedRun, RecordedRuns, TradingMode};
 pub use table::{Table, fit_tables_to, table, table_text};
 pub use trade::{IntentOrigin, TradeFilter, TradeLine, TradeList, TradePage};

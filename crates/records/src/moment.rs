@@ -3,6 +3,7 @@
 use candlewick_engine::Halt;
 use candlewick_sdk::{Millis, escape_hidden, group_thousands};
 use chrono::{DateTime, SecondsFormat};
+use std::fmt::Display;
 
 pub fn format_utc(at: Millis) -> String {
     match DateTime::from_timestamp_millis(at.get()) {
@@ -38,9 +39,14 @@ pub fn format_delta(from: Millis, to: Millis) -> String {
     format!("{sign}{}.{:03} s", size / 1_000, size % 1_000)
 }
 
+/// Separates the thousands of a number with commas.
+pub fn format_number(number: impl Display) -> String {
+    group_thousands(&number.to_string())
+}
+
 pub fn count_text(count: impl TryInto<u64>, one: &str, several: &str) -> String {
     let count = count.try_into().unwrap_or(u64::MAX);
-    format!("{} {}", group_thousands(&count.to_string()), if count == 1 { one } else { several })
+    format!("{} {}", format_number(count), if count == 1 { one } else { several })
 }
 
 #[cfg(test)]

@@ -303,7 +303,7 @@ impl TradeList {
 impl fmt::Display for TradeList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let header =
-            ["trade", "bot", "symbol", "", "amount", "decided", "open", "close", "state", "result", "pnl"];
+            ["trade", "bot", "symbol", "", "stake", "decided", "open", "close", "state", "result", "profit"];
         let text = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         let row = |line: &TradeLine| {
             [

@@ -120,7 +120,7 @@ pub fn verdict_text(verdict: &str, about_more: Option<u64>) -> String {
     match (verdict, about_more) {
         ("edge_shown", _) => "edge shown".to_owned(),
         ("edge_rejected", _) => "no edge".to_owned(),
-        (_, Some(more)) => format!("not enough trades yet (about {more} more)"),
+        (_, Some(more)) => format!("not enough trades yet (about {})", count_text(more, "more", "more")),
         (_, None) => "not enough trades yet".to_owned(),
     }
 }

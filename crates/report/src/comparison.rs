@@ -2,10 +2,10 @@
 
 use crate::ReportError;
 use crate::analysis::EquityPoint;
-use crate::figure::sparkline;
+use crate::figure::{format_number, sparkline};
 use crate::page::{ComparisonPage, DataTable, ParsedRun, ParsedTrade, flatten_document};
-use candlewick_records::format_utc;
-use candlewick_sdk::Millis;
+use candlewick_records::{count_text, format_utc};
+use candlewick_sdk::{Millis, format_price};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -105,7 +105,7 @@ impl ComparedRun {
     }
 
     fn describe(&self) -> String {
-        let name = self.verdict.replace('_', " ");
+        let name = self.verdict.replace("edge_rejected", "no edge").replace('_', " ");
         if self.withheld.is_empty() {
             name
         } else {
@@ -227,11 +227,11 @@ impl Comparison {
         let shown = |count: usize| match count {
             0 => "none".to_owned(),
             few if few <= MAX_SHOWN_TRADES => few.to_string(),
-            many => format!("{many}, only the first {MAX_SHOWN_TRADES} are shown"),
+            many => format!("{}, only the first {MAX_SHOWN_TRADES} are shown", format_number(many)),
         };
         let list = |trades: &[ParsedTrade]| {
             let rows = trades.iter().take(MAX_SHOWN_TRADES).map(trade_row).collect();
-            DataTable::new(["decided", "bot", "", "open", "close", "result", "pnl"], rows)
+            DataTable::new(["decided", "bot", "direction", "open", "close", "result", "profit"], rows)
         };
         let pairs = trades.other_outcome.iter().take(MAX_SHOWN_TRADES).map(|TradePair { a, b }| {
             let ended = |trade: &ParsedTrade| {
@@ -249,18 +249,16 @@ impl Comparison {
         let parameters = DataTable::new(["key", "A", "B"], rows.collect());
         let rows = self.figures.iter().map(FigureLine::row).collect();
         let figures = DataTable::new(["figure", "A", "B", "B - A"], rows);
-        let same = format!("{} trades have the same result in both runs", trades.same);
+        let same = count_text(trades.same, "trade has", "trades have");
+        let same = format!("{same} the same result in both runs");
         let count = parameters.rows.len();
+        let count = if count == 0 { "none".to_owned() } else { count.to_string() };
         vec![
             ("figures", same, figures),
             ("trades only in A", shown(trades.only_a.len()), list(&trades.only_a)),
             ("trades only in B", shown(trades.only_b.len()), list(&trades.only_b)),
             ("trades with different results", shown(trades.other_outcome.len()), pairs),
-            (
-                "different parameters",
-                if count == 0 { "none".to_owned() } else { count.to_string() },
-                parameters,
-            ),
+            ("different parameters", count, parameters),
         ]
     }
 }
@@ -269,15 +267,13 @@ impl FigureLine {
     fn row(&self) -> Vec<String> {
         let text = |value: Option<f64>| match (value, self.form) {
             (None, _) => "-".to_owned(),
-            (Some(value), Format::Number) => format!("{value}"),
-            (Some(value), Format::Decimal) => format!("{value:.2}"),
+            (Some(value), Format::Number) => format_number(value),
+            (Some(value), Format::Decimal) => format_number(format!("{value:.2}")),
             (Some(value), Format::Share) => format!("{:.2} %", value * 100.0),
         };
-        let difference = match self.difference {
-            Some(more) if more > 0.0 => format!("+{}", text(Some(more))),
-            other => text(other),
-        };
-        vec![self.name.to_owned(), text(self.a), text(self.b), difference]
+        let sign = if self.difference > Some(0.0) { "+" } else { "" };
+        let difference = text(self.difference).replace('%', "points");
+        vec![self.name.to_owned(), text(self.a), text(self.b), format!("{sign}{difference}")]
     }
 }
 
@@ -289,12 +285,12 @@ fn trade_row(trade: &ParsedTrade) -> Vec<String> {
         price_text(trade.open_price),
         price_text(trade.close_price),
         trade.result.clone().unwrap_or_else(|| "not settled".to_owned()),
-        trade.pnl.map_or("-".to_owned(), |pnl| format!("{pnl:+.2}")),
+        trade.pnl.map_or("-".to_owned(), |pnl| format_number(format!("{pnl:+.2}"))),
     ]
 }
 
 fn price_text(price: Option<f64>) -> String {
-    price.map_or("-".to_owned(), |price| price.to_string())
+    price.map_or("-".to_owned(), format_price)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Statistics on how often rule conditions were true, as text and JSON.
 
+use crate::figure::format_number;
 use crate::page::DataTable;
 use candlewick_records::explain::shorten_condition;
 use serde::Serialize;
@@ -58,11 +59,11 @@ impl ConditionLine {
             };
             let mut row = vec![
                 format!("{whose}{}{condition}", "- ".repeat(line.depth)),
-                line.held.to_string(),
-                line.candles.to_string(),
+                format_number(line.held),
+                format_number(line.candles),
                 share_text(line),
             ];
-            row.extend(has_unknown.then(|| line.unknown.to_string()));
+            row.extend(has_unknown.then(|| format_number(line.unknown)));
             row
         };
         let header = header.into_iter().map(str::to_owned).collect();
@@ -87,8 +88,8 @@ impl ConditionLine {
         let asks = |line: &&Self| matches!(line.side, "buy" | "sell") && line.is_top_level();
         let wholes = lines.iter().filter(asks).filter(|line| line.candles > 1 && line.held == line.candles);
         let words = |line: &Self| {
-            let ConditionLine { side, candles, condition, .. } = line;
-            let whose = line.owner_label();
+            let ConditionLine { side, condition, .. } = line;
+            let (whose, candles) = (line.owner_label(), format_number(line.candles));
             format!("{whose}: {side} was true on all {candles} candles, so `{condition}` filters nothing")
         };
         wholes.map(words).collect()
@@ -97,7 +98,7 @@ impl ConditionLine {
     pub(crate) fn describe_overlaps(lines: &[Self]) -> Vec<String> {
         let often = lines.iter().filter(|line| line.beside_buy * MIN_CANDLES_PER_OVERLAP > line.candles);
         let words = |line: &Self| {
-            let ConditionLine { candles, beside_buy, .. } = line;
+            let [candles, beside_buy] = [line.candles, line.beside_buy].map(format_number);
             let whose = line.owner_label();
             format!(
                 "{whose}: buy and sell were both true on {beside_buy} of {candles} candles; buy took precedence"
@@ -131,7 +132,7 @@ impl ConditionLine {
                     );
                 }
                 1 => "not true on the only candle after the warm-up".to_owned(),
-                many => format!("never true on {many} candles"),
+                many => format!("never true on {} candles", format_number(many)),
             };
             format!("{bot}: {side} was {on}: {}", found.join("; "))
         });
@@ -149,7 +150,7 @@ fn collect_never_true(lines: &[ConditionLine], place: usize, found: &mut Vec<Str
         let why = match line.unknown {
             0 => String::new(),
             all if all == line.candles => ", because one of its values is missing on all candles".to_owned(),
-            some => format!(", one of its values is missing on {some} candles"),
+            some => format!(", one of its values is missing on {} candles", format_number(some)),
         };
         found.push(format!("`{}` was never true{why}", line.condition));
     } else if never.is_empty() {
@@ -200,7 +201,10 @@ mod tests {
         let table = ConditionLine::table(&lines);
         assert_eq!(table.header, ["condition", "true on", "candles", "share"]);
         let rows = render_rows(&lines);
-        assert_eq!(rows, ["buy: x and y|2|40000|< 0.01 %", "- x|10000|40000|25.00 %", "- y|0|40000|0.00 %"]);
+        assert_eq!(
+            rows,
+            ["buy: x and y|2|40,000|< 0.01 %", "- x|10,000|40,000|25.00 %", "- y|0|40,000|0.00 %"]
+        );
         // A long condition is shortened if lines for its parts follow.
         let long = "close > sma(200) and rsi(14) < 30 and volume > 0";
         let rows = ConditionLine::table(&[line(0, long, 2, 0), line(1, long, 3, 0)]).rows;
@@ -210,7 +214,7 @@ mod tests {
         (other.bot, other.part) = ("b".to_owned(), "outer.dip".to_owned());
         let both = ConditionLine::table(&[lines[0].clone(), other]);
         assert_eq!(both.header.last().map(String::as_str), Some("unknown on"));
-        assert_eq!(both.rows[1], ["b outer.dip buy: z", "4", "40000", "0.01 %", "9"]);
+        assert_eq!(both.rows[1], ["b outer.dip buy: z", "4", "40,000", "0.01 %", "9"]);
     }
 
     #[test]
@@ -228,15 +232,15 @@ mod tests {
             of("hours", "filter", line(1, "close > 1", 10_000, 0)),
         ];
         let expected = [
-            "vote: 2 of 2 votes agree on a direction|20|40000|0.05 %",
-            "part dip: signals|400|40000|1.00 %",
-            "first of: a part signals|0|40000|0.00 %",
+            "vote: 2 of 2 votes agree on a direction|20|40,000|0.05 %",
+            "part dip: signals|400|40,000|1.00 %",
+            "first of: a part signals|0|40,000|0.00 %",
             "filter hours: lets the signal pass, 15 blocked|5|20|25.00 %",
-            "- close > 1|10000|40000|25.00 %",
+            "- close > 1|10,000|40,000|25.00 %",
         ];
         assert_eq!(render_rows(&lines), expected);
         let none = [of("hours", "filter", filter(20)), of("", "vote", line(0, "a direction", 0, 0))];
-        let vote = "a: vote was never true on 40000 candles: `a direction` was never true";
+        let vote = "a: vote was never true on 40,000 candles: `a direction` was never true";
         let expected = ["a: the filter hours blocked all 20 signals", vote];
         assert_eq!(ConditionLine::describe_never_true(&none), expected);
         assert_eq!(ConditionLine::describe_never_true(&lines), [""; 0]);
@@ -259,7 +263,7 @@ mod tests {
     fn reports_overlaps_of_buy_and_sell_above_one_percent() {
         let sell = |beside_buy| ConditionLine { side: "sell", beside_buy, ..line(0, "y", 900, 0) };
         let found = ConditionLine::describe_overlaps(&[line(0, "x", 900, 0), sell(401)]);
-        assert!(found.len() == 1 && found[0].contains("401 of 40000 candles"), "{found:?}");
+        assert!(found.len() == 1 && found[0].contains("401 of 40,000 candles"), "{found:?}");
         assert_eq!(ConditionLine::describe_overlaps(&[line(0, "x", 900, 0), sell(400)]), [""; 0]);
         let inside = ConditionLine { part: "outer.dip".to_owned(), ..sell(900) };
         assert!(ConditionLine::describe_overlaps(&[inside])[0].starts_with("a, part outer.dip: "));
@@ -270,7 +274,7 @@ mod tests {
     fn names_condition_that_was_never_true_down_to_the_part() {
         assert_eq!(ConditionLine::describe_never_true(&[line(0, "x", 1, 0), line(0, "y", 1, 0)]), [""; 0]);
         let inside = ConditionLine { part: "outer.dip".to_owned(), ..line(0, "x", 0, 0) };
-        let expected = "a, part outer.dip: buy was never true on 40000 candles: `x` was never true";
+        let expected = "a, part outer.dip: buy was never true on 40,000 candles: `x` was never true";
         assert_eq!(ConditionLine::describe_never_true(&[inside]), [expected]);
         // The condition is `(p or q) and r and s`: p and q are never true, and s is never known.
         let lines = [
@@ -285,9 +289,9 @@ mod tests {
             line(1, "v", 20_000, 0),
         ];
         let expected = [
-            "a: buy was never true on 40000 candles: `p` was never true; `q` was never true, one of its values is \
+            "a: buy was never true on 40,000 candles: `p` was never true; `q` was never true, one of its values is \
              missing on 7 candles; `s` was never true, because one of its values is missing on all candles",
-            "a: buy was never true on 40000 candles: each part was true at times, but never all parts on the same \
+            "a: buy was never true on 40,000 candles: each part was true at times, but never all parts on the same \
              candle: `u` on 25.00 %, `v` on 50.00 %",
         ];
         assert_eq!(ConditionLine::describe_never_true(&lines), expected);

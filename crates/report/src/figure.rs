@@ -1,6 +1,7 @@
 //! Number formats and sparklines for reports.
 
 use crate::analysis::EquityPoint;
+pub(crate) use candlewick_records::format_number;
 use candlewick_records::format_time;
 use candlewick_sdk::{Millis, MoneyScale, Payout, group_thousands};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Monte Carlo report: distribution of final balance and drawdown over resampled runs, and risk of ruin.
 
-use crate::figure::prefixed_lines;
+use crate::figure::{format_number, prefixed_lines};
 use candlewick_records::table_text;
 use candlewick_search::monte_carlo::PathRow;
 use candlewick_statistics::{WinRate, wilson_interval};
@@ -137,28 +137,30 @@ impl Share {
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [share, lower, upper] = [self.share, self.lower, self.upper].map(|part| part * 100.0);
-        write!(f, "{share:.2} % of paths (95 %: {lower:.2} to {upper:.2} %)")
+        write!(f, "{share:.2} % of paths (95 % interval: {lower:.2} to {upper:.2} %)")
     }
 }
 
 impl fmt::Display for MonteCarloReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let MonteCarloSettings { resampled, paths, block, seed, balance, .. } = &self.terms;
+        let text = |number: f64| format_number(format!("{number:.2}"));
         writeln!(
             f,
-            "{paths} paths of resampled {resampled}, mean block length {block:.1}, seed {seed}, initial balance {balance}\n"
+            "{} paths of resampled {resampled}, mean block length {block:.1} {resampled}, seed {seed}, initial balance {}\n",
+            format_number(paths),
+            text(*balance)
         )?;
-        let header = ["quantile", "final balance", "95 %", "max drawdown, %", "95 %"];
-        let cell = |value: Quantile| {
-            [format!("{:.2}", value.value), format!("{:.2} to {:.2}", value.lower, value.upper)]
-        };
+        let header = ["quantile", "final balance", "95 % interval", "max drawdown, %", "95 % interval"];
+        let cell =
+            |value: Quantile| [text(value.value), format!("{} to {}", text(value.lower), text(value.upper))];
         let row = |row: &QuantileRow| {
             let [balance, balances] = cell(row.final_balance);
             let [fall, falls] = cell(row.max_drawdown_percent);
             [format!("{:.0} %", row.quantile * 100.0), balance, balances, fall, falls]
         };
         let PathRow { final_balance, max_drawdown_percent, .. } = &self.observed;
-        let [balance, fall] = [final_balance, max_drawdown_percent].map(|figure| format!("{figure:.2}"));
+        let [balance, fall] = [final_balance, max_drawdown_percent].map(|figure| text(*figure));
         let observed = ["this run".to_owned(), balance, String::new(), fall, String::new()];
         writeln!(f, "{}\n", table_text(header, self.quantiles.iter().map(row).chain([observed])))?;
         writeln!(f, "ruined: {}\nended with a loss: {}", self.ruined, self.lost)?;

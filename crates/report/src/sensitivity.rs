@@ -1,6 +1,8 @@
 //! Sensitivity of a backtest to venue settings, as text and JSON.
 
-use crate::figure::{break_even_payout_text, format_percent, format_signed_percent, prefixed_lines};
+use crate::figure::{
+    break_even_payout_text, format_number, format_percent, format_signed_percent, prefixed_lines,
+};
 use candlewick_records::table_text;
 use candlewick_search::sensitivity::{Sensitivity, SensitivityPoint, VenueSetting};
 use serde::Serialize;
@@ -23,7 +25,7 @@ pub struct SensitivityReport {
     pub notices: Vec<String>,
 }
 
-const fn setting_name(setting: VenueSetting) -> &'static str {
+pub(crate) const fn setting_name(setting: VenueSetting) -> &'static str {
     match setting {
         VenueSetting::LatencyMs => "latency",
         VenueSetting::PayoutPercent => "payout",
@@ -37,11 +39,11 @@ fn cells(setting: VenueSetting, point: &SensitivityPoint) -> [String; 7] {
     [
         setting_name(setting).to_owned(),
         format!("{}{own}", point.label),
-        point.trades.to_string(),
+        format_number(point.trades),
         format_percent(point.win_rate),
         format_percent(point.break_even),
         point.return_per_unit.map_or("-".to_owned(), format_signed_percent),
-        format!("{:+.2}", point.pnl),
+        format_number(format!("{:+.2}", point.pnl)),
     ]
 }
 
@@ -50,9 +52,10 @@ impl fmt::Display for SensitivityReport {
         let SensitivityInputs { runs, balance, .. } = &self.terms;
         writeln!(
             f,
-            "Backtest repeated with {runs} venue settings, one change at a time; initial balance {balance}\n"
+            "Backtest repeated with {runs} venue settings, one change at a time; initial balance {}\n",
+            format_number(format!("{balance:.2}"))
         )?;
-        let header = ["setting", "value", "trades", "win rate", "break-even", "expectancy", "pnl"];
+        let header = ["setting", "value", "trades", "win rate", "break-even", "expectancy", "profit"];
         let curves = self.sensitivity.curves.iter();
         let rows = curves.flat_map(|curve| curve.points.iter().map(move |point| cells(curve.setting, point)));
         writeln!(f, "{}\n", table_text(header, rows))?;

@@ -137,7 +137,7 @@ impl RequestDemand {
         let Self { candles, prices, trades, accounts, .. } = self;
         let early = rate(self.close.wasted_requests(per_second), self.close.interval);
         let parts = format!(
-            "up to {:.1} requests/s (candles {:.1}, prices {prices:.1}, trades {trades:.1}, wallet and lists {accounts:.2})",
+            "up to {:.2} requests/s (candles {:.2}, prices {prices:.2}, trades {trades:.2}, wallet and lists {accounts:.2})",
             self.needed_rate(per_second),
             candles + early
         );

@@ -189,7 +189,7 @@ fn large_window_shows_bots_limits_and_rejections() {
     let rows = draw_rows(&view, &Ui::default(), LARGE);
     // 1 of 2 is 50 %; at payout 80 break-even is 1 / 1.8.
     shows(&rows, &["2 trades: 1 won, 1 lost, -2.00", "win rate 50.0 %, break-even 55.6 %"]);
-    shows(&rows, &["(about 1200 more)", "evidence 0.98 of 20 for an edge, 1.01 of 20 against"]);
+    shows(&rows, &["(about 1,200 more)", "evidence 0.98 of 20 for an edge, 1.01 of 20 against"]);
     has_row(&rows, &["open-trade limit", "1 of 3"]);
     has_row(&rows, &["daily loss limit", "20.00 of 100.00"]);
     shows(&rows, &["total open-trade limit 12, NoPrice 1", "1.3 of 5 a second"]);

@@ -221,7 +221,7 @@ fn check_trade_state(contents: &JournalContents, id: IntentId, resolution: Resol
     };
     if !may_be {
         let state = row.state.as_str();
-        let wanted = if let Resolution::Settled(_) = resolution { "open" } else { "in doubt" };
+        let wanted = if let Resolution::Settled(_) = resolution { "open" } else { "of unknown status" };
         return Err(AppError::invalid(format!("trade #{id} must be {wanted}, but is {state}")));
     }
     if let Resolution::Adopt(venue_id) = resolution {

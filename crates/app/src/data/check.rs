@@ -9,7 +9,7 @@ use candlewick_history::{
     CandleFile, Catalog, CheckSettings, CheckedSeries, ConflictChoice, Finding, FindingKind, Findings,
     ImportSettings, Remedy, check_file, check_series,
 };
-use candlewick_records::{count_text, format_utc, table};
+use candlewick_records::{count_text, format_number, format_utc, table};
 use candlewick_sdk::{CandleSeries, Series};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -184,7 +184,7 @@ impl CheckResult {
         }
         let list = checked.findings.list();
         if !list.is_empty() && limit > 0 {
-            let mut table = table(["Problem", "Where", "What"]);
+            let mut table = table(["problem", "where", "what"]);
             for of_kind in list.chunk_by(|a, b| a.kind == b.kind) {
                 for one in of_kind.iter().take(limit) {
                     table.add_row([one.kind.to_string(), describe_place(one), one.detail.clone()]);
@@ -286,7 +286,7 @@ fn describe_place(finding: &Finding) -> String {
 }
 
 pub fn coverage_table(all: &[CheckResult]) -> String {
-    let mut table = table(["Symbol", "Interval", "From", "To", "Candles", "Missing", "Coverage", "Problems"]);
+    let mut table = table(["symbol", "interval", "from", "to", "candles", "missing", "coverage", "problems"]);
     for result in all {
         let again = result.repaired.as_ref().and_then(|repaired| repaired.again.as_ref());
         let checked = again.unwrap_or(&result.checked);
@@ -299,10 +299,10 @@ pub fn coverage_table(all: &[CheckResult]) -> String {
             checked.series.interval.to_string(),
             at(CandleSeries::start),
             at(CandleSeries::end),
-            candles.map_or(0, |candles| candles.candles().len()).to_string(),
-            checked.missing.to_string(),
+            format_number(candles.map_or(0, |candles| candles.candles().len())),
+            format_number(checked.missing),
             format!("{:.3} %", checked.coverage() * 100.0),
-            result.remaining_problems().to_string(),
+            format_number(result.remaining_problems()),
         ]);
     }
     format!("\n{table}")

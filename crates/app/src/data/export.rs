@@ -8,7 +8,7 @@ use candlewick_history::{
     CandleFormat, Catalog, HashedSeries, Manifest, ResampledSeries, Version, count_resampled_candles,
     resample_with_coverage,
 };
-use candlewick_records::{format_utc, table};
+use candlewick_records::{count_text, format_number, format_utc, table};
 use candlewick_sdk::{CandleSeries, Interval, Millis, ResampleCounts, Series};
 use serde_json::{Value, json};
 use std::fmt;
@@ -76,8 +76,8 @@ impl ExportedSeries {
 impl fmt::Display for ExportedSeries {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let candles = self.series.candles();
-        let count = candles.candles().len();
-        write!(f, "{}: {count} candles of {}", self.file.display(), candles.series())?;
+        let count = count_text(candles.candles().len(), "candle", "candles");
+        write!(f, "{}: {count} of {}", self.file.display(), candles.series())?;
         let Some((shorter, longer)) = &self.resampled_from else { return Ok(()) };
         write!(f, ", resampled from {shorter}")?;
         longer.text().map_or(Ok(()), |text| write!(f, "\n  {text}"))
@@ -193,7 +193,7 @@ impl fmt::Display for CatalogContents {
             );
         }
         let mut table =
-            table(["Symbol", "Interval", "From", "To", "Candles", "Missing", "Revised", "Source"]);
+            table(["symbol", "interval", "from", "to", "candles", "missing", "revised", "source"]);
         for (manifest, version, missing) in self.current_versions() {
             let sources: Vec<&str> = manifest.origins.iter().map(|origin| origin.source.as_str()).collect();
             table.add_row([
@@ -201,9 +201,9 @@ impl fmt::Display for CatalogContents {
                 manifest.interval.to_string(),
                 format_utc(version.start()),
                 format_utc(version.end()),
-                version.candle_count().to_string(),
-                missing.map_or_else(|| "unknown".to_owned(), |missing| missing.to_string()),
-                manifest.revision_count().to_string(),
+                format_number(version.candle_count()),
+                missing.map_or_else(|| "unknown".to_owned(), format_number),
+                format_number(manifest.revision_count()),
                 sources.join(", "),
             ]);
         }

@@ -15,7 +15,7 @@ use candlewick_history::{
     AppendCounts, Catalog, ImportSettings, ImportedSeries, Origin, Revision, count_candles_in_closed_hours,
     count_missing_candles, data_hash, import_file,
 };
-use candlewick_records::format_utc;
+use candlewick_records::{count_text, format_number, format_utc};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Series, Symbol};
 use serde_json::{Value, json};
 use std::fmt;
@@ -267,9 +267,9 @@ impl ImportedFile {
         let order = if imported.was_newest_first { ", newest first" } else { "" };
         write!(
             f,
-            "{}: {} candles of {}, {} to {}{missing}; format {}, symbol {}, interval {}{zone}{seconds}{order}",
+            "{}: {} of {}, {} to {}{missing}; format {}, symbol {}, interval {}{zone}{seconds}{order}",
             file.display(),
-            candles.candles().len(),
+            count_text(candles.candles().len(), "candle", "candles"),
             candles.series(),
             format_utc(candles.start()),
             format_utc(candles.end()),
@@ -333,7 +333,8 @@ impl fmt::Display for ImportedFile {
                 appended: AppendCounts { new_candles: new, skipped: same, revised, forming },
                 revised_end,
             } => {
-                write!(f, "\n  {}: {new} new, {same} unchanged, {revised} revised", folder.display())?;
+                let [new, same, changed] = [new, same, revised].map(format_number);
+                write!(f, "\n  {}: {new} new, {same} unchanged, {changed} revised", folder.display())?;
                 if *forming > 0 {
                     write!(f, ", {forming} unfinished and omitted")?;
                 }

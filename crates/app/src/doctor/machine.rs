@@ -7,7 +7,7 @@ use crate::configuration::LoadedConfig;
 use crate::journal::exposed_files_warning;
 use candlewick_history::{Gap, gaps};
 use candlewick_journal::{Holder, JournalError, JournalUrl, Lease, LeaseTerms, Reader};
-use candlewick_records::format_time;
+use candlewick_records::{count_text, format_number, format_time};
 use candlewick_sdk::{CandleSeries, Millis, Series};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -65,9 +65,9 @@ fn judge_candles(series: &CandleSeries) -> Finding {
     let holes: Vec<&Gap> = all.iter().filter(|gap| !contains_weekend(gap)).collect();
     let closed = all.len() - holes.len();
     let text = format!(
-        "{}: {} candles, {} to {}, weekend gaps: {closed}",
+        "{}: {}, {} to {}, weekend gaps: {closed}",
         series.series(),
-        series.candles().len(),
+        count_text(series.candles().len(), "candle", "candles"),
         day(series.start()),
         day(series.end())
     );
@@ -135,7 +135,7 @@ fn inspect_folder(folder: &Path, file: Option<&Path>) -> Finding {
 }
 
 fn judge_free_space(text: &str, free: u64) -> Finding {
-    let text = format!("{text}; {} MiB free", free / MIB);
+    let text = format!("{text}; {} MiB free", format_number(free / MIB));
     let remedy = "free some disk space; on a full disk, a bot can neither write its journal nor open trades";
     if free < MIN_FREE_BYTES {
         Check::Disk.fail(text, remedy)

@@ -5,7 +5,7 @@ use crate::doctor::{ApiKind, alternative_symbols, suggest_fix};
 use crate::error::{AppError, ErrorKind, Result};
 use candlewick_broker::{AsOf, BrokerError, COMMON_INTERVALS, PriceAnswer};
 use candlewick_history::{AppendCounts, Catalog, Manifest, Revision, Version};
-use candlewick_records::{format_utc, table};
+use candlewick_records::{format_number, format_utc, table};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -140,16 +140,16 @@ pub fn to_json_document(all: &[FetchStats], finished: FetchEnd, fetching: &Fetch
 
 pub fn text(all: &[FetchStats], finished: FetchEnd) -> String {
     let mut table = table([
-        "Symbol", "Interval", "New", "Same", "Revised", "Rejected", "From", "To", "Candles", "Missing",
+        "symbol", "interval", "new", "same", "revised", "rejected", "from", "to", "candles", "missing",
     ]);
     for one in all {
         let AppendCounts { new_candles: new, skipped: same, revised, .. } = one.appended;
         let version = one.manifest.as_ref().and_then(Manifest::current_version);
         let of_version = version.map_or_else(Default::default, |version| {
-            let candles = version.candle_count().to_string();
-            [format_utc(version.start()), format_utc(version.end()), candles, one.missing.to_string()]
+            let [candles, missing] = [version.candle_count(), one.missing].map(format_number);
+            [format_utc(version.start()), format_utc(version.end()), candles, missing]
         });
-        let counts = [new, same, revised, one.rejected as u64].map(|count| count.to_string());
+        let counts = [new, same, revised, one.rejected as u64].map(format_number);
         let names = [one.target.series.symbol.to_string(), one.target.series.interval.to_string()];
         table.add_row(names.into_iter().chain(counts).chain(of_version));
     }

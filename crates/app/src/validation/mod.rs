@@ -12,7 +12,7 @@ pub use supervise::UnfinishedCheck;
 use crate::bots::build_error_kind;
 use crate::configuration::ProblemKind;
 use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
-use candlewick_records::{count_text, table};
+use candlewick_records::{count_text, format_number, table};
 use candlewick_sdk::testkit::{
     Check, CheckReport, Finding, FirstRun, Market, Progress, Subject, UnseenWalk, Validation,
     ValidationError, at_interval, candles_needed, check_clock, random_walk, synthetic_markets, validate,
@@ -185,8 +185,10 @@ impl ValidationReport {
     pub fn render(&self, subject: &Subject) -> String {
         let entry = &subject.entry;
         let markets = self.markets.iter().map(|CheckedMarket { name, candles, given }| match candles {
-            candles if candles < given => format!("{name} (the newest {candles} of {given} candles)"),
-            candles => format!("{name} ({candles} candles)"),
+            candles if candles < given => {
+                format!("{name} (the newest {} of {} candles)", format_number(candles), format_number(given))
+            }
+            candles => format!("{name} ({})", count_text(*candles, "candle", "candles")),
         });
         let is_usual = subject.params.as_object().is_none_or(serde_json::Map::is_empty);
         let params = if is_usual { "default parameters".to_owned() } else { subject.params.to_string() };

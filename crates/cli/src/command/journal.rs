@@ -7,7 +7,7 @@ use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{show, show_as, write_folder};
 use candlewick_app::recent::read_recent;
 use candlewick_journal::{Compaction, Holder, JournalVerification, LeaseTerms, Reader, back_up};
-use candlewick_records::{RecordedRuns, TradeFilter, TradeLine, format_utc};
+use candlewick_records::{RecordedRuns, TradeFilter, TradeLine, count_text, format_number, format_utc};
 use candlewick_report::run::RecordedReport;
 use candlewick_runtime::{
     JournalCheck, Projection, ProjectionResult, RuntimeError, TablesCheck, check_journal, compact_journal,
@@ -102,8 +102,9 @@ impl fmt::Display for VerificationReport {
         let Self { journal, entries, head_hash, raw_exchanges, raw_exchanges_outside, .. } = self;
         write!(
             f,
-            "{journal}: verified {entries} entries and {raw_exchanges} raw exchanges; the last entry has the \
-             hash {head_hash}"
+            "{journal}: verified {} and {}; the last entry has the hash {head_hash}",
+            count_text(*entries, "entry", "entries"),
+            count_text(*raw_exchanges, "raw exchange", "raw exchanges")
         )?;
         if *raw_exchanges_outside > 0 {
             write!(
@@ -112,10 +113,10 @@ impl fmt::Display for VerificationReport {
             )?;
         }
         if self.snapshots > 0 {
-            write!(f, "\n{} snapshots verified", self.snapshots)?;
+            write!(f, "\n{} verified", count_text(self.snapshots, "snapshot", "snapshots"))?;
         }
         if let Some(seq) = self.tables_up_to {
-            write!(f, "\nSQL tables verified up to entry {seq}")?;
+            write!(f, "\nSQL tables verified up to entry {}", format_number(seq))?;
         }
         if let Some(compaction) = &self.compacted {
             write!(f, "\n{}; the omitted data cannot be verified", describe_compaction(compaction))?;
@@ -176,7 +177,8 @@ fn show_copy(
     let rest =
         missing.as_ref().map(|missing| format!("\n{}", describe_compaction(missing))).unwrap_or_default();
     let name = file.display();
-    let text = format!("{name}: {entries} entries, verified; the last entry has the hash {head_hash}{rest}");
+    let all = count_text(entries, "entry", "entries");
+    let text = format!("{name}: {all}, verified; the last entry has the hash {head_hash}{rest}");
     show_as(&CopiedJournal { file, entries, head_hash, missing }, || text, context.global)
 }
 
@@ -338,6 +340,7 @@ fn run_projection(arguments: &ProjectionArguments, context: &Context<'_>) -> Res
     let ProjectionResult { last_entry, intents } =
         block_on(async { project_journal(&url, &holder, projection).await.map_err(unwrap_journal_error) })?;
     let (journal, entries) = (url.to_string(), last_entry.seq);
-    let text = format!("{journal}: the tables are up to date ({intents} orders, {entries} entries)");
+    let [orders, all] = [intents, entries].map(format_number);
+    let text = format!("{journal}: the tables are up to date ({orders} orders, {all} entries)");
     show_as(&ProjectedTables { journal, entries, intents }, || text, context.global)
 }

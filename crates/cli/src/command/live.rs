@@ -33,7 +33,7 @@ use std::sync::Arc;
   candlewick live --config config/demo.toml --for 1h
   candlewick live --sandbox --tui
 
-Exit codes: 0 after all trades settled; 4 if the venue is unreachable, or if results are still pending (the next run
+Exit codes: 0 after all trades settled; 4 if the venue is unreachable, or if results are still pending (the next run \
 with the journal tracks them); 6 if a limit or the kill switch stopped the run; 130 after Ctrl-C.")]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct LiveArguments {
@@ -135,7 +135,7 @@ fn describe_next_commands(
     let url = journal_url(loaded).map_err(Problems::from)?;
     let named = live::journal_arguments(arguments.journal.as_ref().map(|_| &url), &context.global.config);
     let commands = ["status", "trades", "dashboard"].map(|command| format!("candlewick {command}{named}"));
-    Ok(format!("inspect this run: {}", commands.join(" | ")))
+    Ok(format!("inspect this run with {}", commands.join(", ")))
 }
 
 struct Venue {

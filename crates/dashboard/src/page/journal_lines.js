@@ -39,7 +39,7 @@ class JournalLines {
     for (const { seq, kind, at, text } of lines) {
       const item = document.createElement("li");
       item.className = `kind-${kind}`;
-      for (const part of [String(seq), format.utc(at), kind, text]) make(item, "span", part);
+      for (const part of [String(seq), format.second(at), kind, text]) make(item, "span", part);
       this.put(seq, item);
     }
     const most = this.earliest === null ? MOST : MOST_ASKED;

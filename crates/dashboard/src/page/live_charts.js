@@ -133,8 +133,8 @@ class EquityChart {
     this.chart = new Chart(place, {
       axis: { kind: "time", from: 0, to: 1, title: "" },
       panes: [
-        { title: "equity", height: 190, decimals, unit: "", layers: [band, line] },
-        { title: "drawdown", height: 80, decimals, unit: "", layers: [fall] },
+        { title: "Equity", height: 190, decimals, unit: "", layers: [band, line] },
+        { title: "Drawdown", height: 80, decimals, unit: "", layers: [fall] },
       ],
     }, { ...COLUMNS, prices: null, window: this.window });
     listen(this.chart);
@@ -157,7 +157,7 @@ class EdgeChart {
     const { trades, low, high } = this.columns;
     const line = (y, name) => ({ kind: "line", x: trades, y, name, colour: "--accent" });
     this.chart = new Chart(place, {
-      axis: { kind: "number", title: "trades" },
+      axis: { kind: "number", title: "trades", is_counted: true },
       panes: [{
         title: "95 % interval of the edge, % of the stake", height: 190, decimals: 2, unit: " %",
         layers: [

@@ -82,7 +82,7 @@ byId("why-at").addEventListener("input", () => { shown.isAsked = true; });
 byId("why-form").addEventListener("submit", (event) => {
   event.preventDefault();
   const at = Date.parse(`${byId("why-at").value}Z`);
-  if (Number.isFinite(at)) tell(`Why no trade at ${format.utc(at)} UTC`, `/api/why?at=${at}`);
+  if (Number.isFinite(at)) tell(`Why no trade at ${format.second(at)} UTC`, `/api/why?at=${at}`);
 });
 
 // ---- trades
@@ -115,7 +115,7 @@ const showTrades = () => {
   tradeTable.show(trades.map((trade) => ({
     key: trade.intent_id,
     cells: [
-      { text: `#${trade.intent_id}`, press: () => explain(trade.intent_id), label: `Explain trade ${trade.intent_id}` }, format.utc(trade.decision_time), trade.bot,
+      { text: `#${trade.intent_id}`, press: () => explain(trade.intent_id), label: `Explain trade ${trade.intent_id}` }, format.second(trade.decision_time), trade.bot,
       trade.symbol, trade.direction === "BUY" ? "▲ BUY" : "▼ SELL", format.fixed(trade.amount, decimals), priceOf(trade.open_price), priceOf(trade.close_price),
       trade.payout === null ? "" : `${trade.payout} %`,
       { text: trade.result?.toLowerCase() ?? stateOf(trade, shown.state.run), className: trade.result?.toLowerCase() ?? "" },
@@ -188,7 +188,7 @@ const makeCharts = (run) => {
   charts.prices = new LivePrices(shown.contents, () => charts.window.changed(), charts.window);
   const chart = new Chart(byId("prices-chart"), {
     axis: { kind: "time", from: 0, to: 1, title: "" },
-    panes: [{ title: "candles and trades", height: 320, decimals: shown.contents.series[0].decimals, unit: "", layers: [{ kind: "prices" }] }],
+    panes: [{ title: "Candles and trades", height: 320, decimals: shown.contents.series[0].decimals, unit: "", layers: [{ kind: "prices" }] }],
   }, { columns: (column) => column, prices: charts.prices, window: charts.window });
   listen(chart);
   charts.all.push(chart);
@@ -211,7 +211,7 @@ const makeCharts = (run) => {
   }
   charts.window.listeners.push(() => {
     const seen = charts.prices.bars ? ` · bars of ${format.length(charts.prices.bars.length)}` : "";
-    set("prices-status", `${charts.prices.series.name} · ${format.utc(charts.window.from)} to ${format.utc(charts.window.to)} UTC${seen}`);
+    set("prices-status", `${charts.prices.series.name} · ${format.second(charts.window.from)} to ${format.second(charts.window.to)} UTC${seen}`);
   });
 };
 const growPrices = (run) => {

@@ -58,7 +58,7 @@ class Views {
     set("phase", PHASES[phase]);
     const what = run ? [run.trading ? `${run.trading} trades` : "", `run ${run.number}`, `${format.many(run.seq)} lines`] : [];
     const next = state.next_entry;
-    if (next) what.push(`next scheduled signal: ${next.direction} of ${next.bot} at ${format.utc(next.at)} UTC`);
+    if (next) what.push(`next scheduled signal: ${next.direction} of ${next.bot} at ${format.second(next.at)} UTC`);
     const why = state.halt ?? (state.reason ? `“${state.reason}”` : "");
     const lasting = state.blocked.filter(({ brief }) => !brief).map(({ text }) => text);
     set("subtitle", [state.journal, ...what, why, ...lasting].filter(Boolean).join(" · "));
@@ -92,7 +92,7 @@ class Views {
     const signals = byId("signal-counts").querySelector("p");
     const came = state.signals.map((line) => `${line}.`).join(" ");
     if (signals.textContent !== came) signals.textContent = came;
-    this.notes.show([...run.notes].reverse().map(({ seq, at, kind, text }) => ({ key: seq, cells: [format.utc(at), kind, text] })));
+    this.notes.show([...run.notes].reverse().map(({ seq, at, kind, text }) => ({ key: seq, cells: [format.second(at), kind, text] })));
     this.troubles.show(state.troubles.map((text) => ({ key: text, cells: [{ text, className: "lost" }] })));
     set("blocked", state.blocked.map(({ text }) => `Rejects every signal: ${text}.`).join(" "));
     const counts = Object.entries(run.findings).map(([audit, count]) => `${audit} ${count}`);
@@ -196,19 +196,19 @@ class Views {
     const now = clock.venue();
     for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-closes]"))) {
       const rest = Number(place.dataset.closes) - (now ?? state.run.last_event);
-      const text = now === null ? `${format.utc(Number(place.dataset.closes))} UTC` : rest > 0 ? left(rest) : "closed, awaiting settlement";
+      const text = now === null ? `${format.second(Number(place.dataset.closes))} UTC` : rest > 0 ? left(rest) : "closed, awaiting settlement";
       if (place.textContent !== text) place.textContent = text;
       const bar = place.parentElement.querySelector("progress");
       bar.value = Math.max(0, bar.max - Math.max(0, rest));
     }
-    const ago = (at) => (at === null ? "not yet" : now === null ? `${format.utc(at)} UTC` : `${span(now - at)} ago`);
+    const ago = (at) => (at === null ? "not yet" : now === null ? `${format.second(at)} UTC` : `${span(now - at)} ago`);
     this.tile("heard", "last venue response", clock.now === null ? "no bot running" : ago(clock.heard));
     this.tile("age", "last journal line", ago(state.run.last_event));
     const many = (ms) => (ms === null ? "" : `${format.many(ms)} ms`);
     this.feeds.show(state.run.feeds.map((feed) => ({
       key: feed.name,
       cells: [
-        feed.name, feed.last_close === null ? "" : format.utc(feed.last_close),
+        feed.name, feed.last_close === null ? "" : format.second(feed.last_close),
         now === null || feed.last_close === null ? { text: "" } : { text: span(now - feed.last_close), className: now - feed.last_close > 3 * feed.interval_ms ? "lost" : "" },
         many(feed.delay_p50), many(feed.delay_p90), format.many(feed.live), format.many(feed.backfilled),
       ],

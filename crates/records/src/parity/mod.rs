@@ -6,11 +6,11 @@ mod outcomes;
 use crate::RecordsError;
 use crate::contents::{JournalContents, compacted_before};
 use crate::lines::read_unverified_lines;
-use crate::moment::{count_text, format_utc};
+use crate::moment::{count_text, format_number, format_utc};
 use crate::run::{FILE_CHANGED, FILE_OR_PART_CHANGED, RecordedRun};
 use crate::table::{table, table_text};
 use candlewick_journal::{JournalError, Reader};
-use candlewick_sdk::{Outcome, Registry, format_price, group_thousands};
+use candlewick_sdk::{Outcome, Registry, format_price};
 use decisions::{DecisionComparison, Difference, UncomparedDecisions};
 use outcomes::{DifferingTrade, OutcomeComparison};
 use serde::Serialize;
@@ -204,12 +204,12 @@ impl Display for ParityReport {
             }
         }
         if let Some(outcomes) = &self.outcomes {
-            let (agree, all) = (outcomes.agree.to_string(), count_text(outcomes.intents, "trade", "trades"));
-            let text = format!("{} of {all} match the simulation", group_thousands(&agree));
+            let all = count_text(outcomes.intents, "trade", "trades");
+            let text = format!("{} of {all} match the simulation", format_number(outcomes.agree));
             figures.add_row(["outcomes".to_owned(), text]);
             for (name, _) in Cause::LABELS {
                 if let Some(count) = outcomes.causes.get(name) {
-                    figures.add_row([format!("  differ by {name}"), count.to_string()]);
+                    figures.add_row([format!("  differ by {name}"), format_number(count)]);
                 }
             }
         }

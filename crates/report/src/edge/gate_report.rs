@@ -3,7 +3,7 @@
 use super::sample::group_by_bot;
 use super::{NamedTrade, TradesFile};
 use crate::ReportError;
-use crate::figure::{format_percent, p_value_text};
+use crate::figure::{format_number, format_percent, p_value_text};
 use candlewick_engine::DayStart;
 use candlewick_records::table_text;
 use candlewick_sdk::Outcome;
@@ -109,8 +109,8 @@ impl fmt::Display for GateReport {
         let row = |bot: &GatedBot| {
             [
                 if bot.bot.is_empty() { "all trades".to_owned() } else { bot.bot.clone() },
-                bot.trades.to_string(),
-                bot.real.to_string(),
+                format_number(bot.trades),
+                format_number(bot.real),
                 format_percent(bot.mean_of_all_trades),
                 format_percent(bot.mean_of_real_trades),
                 format_percent(bot.gain),

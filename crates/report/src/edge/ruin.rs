@@ -1,6 +1,6 @@
 //! Probability of ruin for each stake rule at several win rates, as text and JSON.
 
-use crate::figure::format_percent;
+use crate::figure::{format_money, format_number, format_percent};
 use candlewick_engine::StakeRuin;
 use candlewick_records::table_text;
 use candlewick_sdk::{Money, MoneyScale};
@@ -138,7 +138,7 @@ fn to_money(units: u64) -> Money {
 pub struct RuinSummary {
     pub balance: f64,
     #[serde(skip)]
-    decimals: usize,
+    scale: MoneyScale,
     /// Payout as a fraction of the stake.
     pub payout: f64,
     pub limit: f64,
@@ -156,17 +156,16 @@ impl RuinSummary {
     ) -> Self {
         let mut ladders = stakes.iter().filter(|stake| stake.is_ladder).map(RuinFigures::max_ruin).peekable();
         let together = ladders.peek().is_some().then(|| ladders.sum::<f64>().min(1.0));
-        let decimals = scale.decimals() as usize;
-        Self { balance: scale.to_f64(balance), decimals, payout, limit, ladders: together, stakes }
+        Self { balance: scale.to_f64(balance), scale, payout, limit, ladders: together, stakes }
     }
 }
 
 impl fmt::Display for RuinSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (balance, decimals) = (self.balance, self.decimals);
-        write!(f, "Risk of ruin: balance {balance:.decimals$}, payout {}", format_percent(self.payout))?;
+        let balance = format_money(self.balance, self.scale);
+        write!(f, "Risk of ruin: balance {balance}, payout {}", format_percent(self.payout))?;
         for stake in &self.stakes {
-            write!(f, "\n\n{}", figures_text(stake, self.limit, decimals))?;
+            write!(f, "\n\n{}", figures_text(stake, self.limit, self.scale))?;
         }
         let Some(together) = self.ladders else { return Ok(()) };
         let limit = format_percent(self.limit);
@@ -181,11 +180,11 @@ impl fmt::Display for RuinSummary {
     }
 }
 
-fn figures_text(figures: &RuinFigures, limit: f64, decimals: usize) -> String {
+fn figures_text(figures: &RuinFigures, limit: f64, scale: MoneyScale) -> String {
     let bot = figures.bot.as_ref().map(|bot| format!("bot \"{bot}\": ")).unwrap_or_default();
     let mut text = format!("{bot}{}", figures.stakes);
     if let Some(cost) = figures.ladder_cost {
-        let _ = write!(text, "; total cost {cost:.decimals$} if every level loses");
+        let _ = write!(text, "; total cost {} if every level loses", format_money(cost, scale));
     }
     if let Some([losses, all]) = figures.recovery_costs {
         let _ = write!(
@@ -193,20 +192,20 @@ fn figures_text(figures: &RuinFigures, limit: f64, decimals: usize) -> String {
             "\nA lost ladder of this length costs {losses:.1} times its first stake if sized to recover only the losses, or {all:.1} times if sized to also earn the profit."
         );
     }
-    let within = format!("ruin within {} trades", figures.horizon_trades);
+    let within = format!("ruin within {} trades", format_number(figures.horizon_trades));
     let enough = format!("balance for {}", format_percent(limit));
     let mut header =
-        vec!["case", "win rate", within.as_str(), "error", "mean trades to ruin", "50 % ruined after"];
+        vec!["case", "win rate", within.as_str(), "max error", "mean trades to ruin", "trades to 50 % ruin"];
     header.extend((limit > 0.0).then_some(enough.as_str()));
     let row = |rate: &RuinRate| {
-        let needed = rate.required_balance.map(|needed| format!("{needed:.decimals$}"));
+        let needed = rate.required_balance.map(|needed| format_money(needed, scale));
         let mut row = vec![
             rate.describe().to_owned(),
             format_percent(rate.win_rate),
             format_percent(rate.ruin),
-            format!("{:.0e}", rate.error),
-            rate.mean_trades.map_or("-".to_owned(), |trades| format!("{trades:.0}")),
-            rate.half_after.map_or("-".to_owned(), |trades| trades.to_string()),
+            format_percent(rate.error),
+            rate.mean_trades.map_or("-".to_owned(), |trades| format_number(format!("{trades:.0}"))),
+            rate.half_after.map_or("-".to_owned(), format_number),
         ];
         row.extend((limit > 0.0).then(|| needed.unwrap_or_else(|| "none found".to_owned())));
         row

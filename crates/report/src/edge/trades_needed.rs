@@ -1,6 +1,6 @@
 //! Number of trades needed to show an edge.
 
-use crate::figure::format_percent;
+use crate::figure::{format_number, format_percent};
 use candlewick_records::table_text;
 use candlewick_statistics::{EdgeTestPlan, StatisticsError, TradePlan, break_even};
 use serde::Serialize;
@@ -107,14 +107,14 @@ impl EdgeRequirement {
     }
 
     fn cells(&self) -> [String; 8] {
-        let count = |trades: Option<u64>| trades.map_or("more".to_owned(), |trades| trades.to_string());
+        let count = |trades: Option<u64>| trades.map_or("more".to_owned(), format_number);
         let VerdictTrades { half, trades, low, high, shown, shown_standard_error, .. } = self.by_verdict;
         let range = trades.map_or_else(String::new, |_| format!(" ({} to {})", count(low), count(high)));
         [
             format!("+{}", self.points),
             format!("{:+.2} %", self.edge * 100.0),
             format_percent(self.win_rate),
-            self.normal_trades.to_string(),
+            format_number(self.normal_trades),
             count(self.exact_trades),
             count(half),
             format!("{}{range}", count(trades)),
@@ -141,8 +141,8 @@ impl fmt::Display for TradesNeeded {
             format_percent(self.power),
             table_text(header.split('|'), self.edges.iter().map(EdgeRequirement::cells)),
             format_percent(self.delta),
-            self.paths,
-            self.most_trades,
+            format_number(self.paths),
+            format_number(self.most_trades),
             self.seed,
         )
     }

@@ -2,7 +2,7 @@
 
 use super::{Counts, Sample};
 use crate::analysis::Finding;
-use crate::figure::{format_percent, prefixed_lines};
+use crate::figure::{format_number, format_percent, prefixed_lines};
 use crate::run::caveat_text;
 use crate::shown::explain_interval;
 use candlewick_records::{table, table_text, threshold_text};
@@ -69,7 +69,7 @@ impl VerdictReport {
         add("p-value against break-even", &|sample| sample.independent.p_value.map(|p| format!("{p:.4}")));
         add("SPRT", &|sample| sample.independent.sprt.map(|answer| answer.replace('_', " ")));
         add("mean return, % of stake", &|sample| sample.independent.mean_return.map(format_percent));
-        add("groups of overlapping trades", &|sample| sample.clusters.map(|clusters| clusters.to_string()));
+        add("groups of overlapping trades", &|sample| sample.clusters.map(format_number));
         add("variance inflation", &|sample| sample.variance_inflation.map(|factor| format!("x{factor:.2}")));
         lines.render()
     }
@@ -80,7 +80,7 @@ impl fmt::Display for VerdictReport {
         for headline in self.findings.iter().filter(|finding| finding.is_headline()) {
             writeln!(f, "{}\n", headline.text)?;
         }
-        let header = ["", "verdict", "evidence for", "against", "won", "lost", "draw", "cancelled", "open"];
+        let header = ["", "verdict", "evidence for", "against", "won", "lost", "drawn", "cancelled", "open"];
         let account = |account: Option<f64>, threshold: Option<f64>| {
             account.map_or("-".to_owned(), |account| format!("{account:.3} of {}", threshold_text(threshold)))
         };
@@ -89,7 +89,7 @@ impl fmt::Display for VerdictReport {
             let mut row = vec![sample_label(sample), sample.describe()];
             row.push(account(sample.account_for, sample.threshold_for));
             row.push(account(sample.account_against, sample.threshold_against));
-            row.extend([won, lost, draw, cancelled, unsettled].map(|count| count.to_string()));
+            row.extend([won, lost, draw, cancelled, unsettled].map(format_number));
             row
         };
         let meaning = if self.all.verdict.is_some() {

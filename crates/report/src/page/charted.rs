@@ -10,10 +10,11 @@ use crate::analysis::{
     VenueSetting, histogram, settled_rows, worst_drawdowns,
 };
 use crate::figure::{
-    break_even_payout_text, format_minute, format_money, format_percent, format_signed_money,
-    format_signed_percent, format_span, or_dash,
+    break_even_payout_text, capitalise, format_minute, format_money, format_number, format_percent,
+    format_signed_money, format_signed_percent, format_span, or_dash,
 };
 use crate::markup::escape_html;
+use crate::sensitivity::setting_name;
 use candlewick_backtest::metric::unit_return;
 use candlewick_sdk::{Millis, Money};
 use std::collections::BTreeMap;
@@ -137,7 +138,6 @@ fn balances(page: &RunPage<'_>) -> Vec<Balance> {
 
 fn equity_table(page: &RunPage<'_>, balances: &[Balance]) -> DataTable {
     let scale = page.trades.scale;
-    let decimals = scale.decimals() as usize;
     let day = |at: Millis| at.get().div_euclid(Millis::DAY.get());
     let (first, last) = (day(page.trades.span.start), balances.last().map_or(0, |one| day(one.at)));
     let length = (last - first).div_euclid(MAX_EQUITY_ROWS) + 1;
@@ -147,15 +147,13 @@ fn equity_table(page: &RunPage<'_>, balances: &[Balance]) -> DataTable {
     for from in (first..=last).step_by(usize::try_from(length).unwrap_or(1)) {
         let until = Millis::new((from + length) * Millis::DAY.get());
         let own = |one: &&Balance| one.at < until && day(one.at) >= from;
-        let trades = settled.iter().filter(own).count();
         let at_end = settled.iter().rfind(own).unwrap_or(before);
-        let money = |amount: Money| format!("{:.decimals$}", scale.to_f64(amount));
         rows.push(vec![
             format_minute(Millis::new(from * Millis::DAY.get())).chars().take(10).collect(),
-            trades.to_string(),
-            format!("{:+.decimals$}", scale.to_f64(at_end.amount - before.amount)),
-            money(at_end.amount),
-            money(at_end.peak - at_end.amount),
+            format_number(settled.iter().filter(own).count()),
+            format_signed_money(scale.to_f64(at_end.amount - before.amount), scale),
+            format_money(scale.to_f64(at_end.amount), scale),
+            format_money(scale.to_f64(at_end.peak - at_end.amount), scale),
         ]);
         before = at_end;
     }
@@ -222,7 +220,7 @@ pub(super) fn win_rate_section(page: &RunPage<'_>, charts: &mut Charts) -> io::R
     let name = format!("win rate of the last {window} decided trades");
     layers.push(Layer::Line(Line::new(&name, ACCENT_COLOUR, column(0), column(1))));
     charts.pack("rolling", &columns)?;
-    let pane = Pane { title: "Win rate".to_owned(), height: 220, decimals: 1, unit: " %", layers };
+    let pane = Pane { title: "Win rate, %".to_owned(), height: 220, decimals: 1, unit: " %", layers };
     let span = page.trades.span;
     let axis = Axis::Time { from: span.start.get(), to: span.end.get() };
     let words = match &needed {
@@ -264,14 +262,14 @@ pub(super) fn returns_section(page: &RunPage<'_>, charts: &mut Charts) -> String
     }
     let profits: Vec<f64> = days.values().map(|profit| page.trades.scale.to_f64(*profit)).collect();
     text.push_str(
-        "<p>Distribution of results per trade and per day. The dotted line is the mean.</p><div class=\"tables\">",
+        "<p>Distribution of results per trade and per day. The dashed line is the mean.</p><div class=\"tables\">",
     );
     let mean = page.analysis.metrics.expectancy.as_ref().map(|found| found.return_per_unit * 100.0);
     let trades = HistogramSpec {
         name: "returns-of-trades",
         heading: "Per trade",
-        title: "Trades",
         across: "return, % of stake",
+        unit: " %",
         counted: "trades",
         decimals: 0,
     };
@@ -281,8 +279,8 @@ pub(super) fn returns_section(page: &RunPage<'_>, charts: &mut Charts) -> String
         let days = HistogramSpec {
             name: "returns-of-days",
             heading: "Per trading day, UTC",
-            title: "Days",
             across: "profit",
+            unit: "",
             counted: "days",
             decimals: page.trades.scale.decimals() as usize,
         };
@@ -299,15 +297,15 @@ pub(super) fn returns_section(page: &RunPage<'_>, charts: &mut Charts) -> String
 struct HistogramSpec {
     name: &'static str,
     heading: &'static str,
-    title: &'static str,
     across: &'static str,
+    unit: &'static str,
     counted: &'static str,
     decimals: usize,
 }
 
 impl HistogramSpec {
     fn figure(&self, bins: &[Bin], mean: Option<f64>, charts: &mut Charts) -> String {
-        let Self { name, heading, title, across, counted, decimals } = self;
+        let Self { name, heading, across, unit, counted, decimals } = self;
         let mut text = format!("<figure><h3>{heading}</h3>");
         let Some(last) = bins.last() else {
             return text + "<p class=\"none\">No data.</p></figure>";
@@ -315,8 +313,9 @@ impl HistogramSpec {
         let edges = bins.iter().map(|bin| bin.from).chain([last.to]).collect();
         let counts = bins.iter().map(|bin| bin.count).collect();
         let mut layers = vec![Layer::Bars { name: (*counted).to_owned(), edges, counts }];
-        layers.extend(mean.map(|at| Layer::Upright { name: format!("mean {at:+.2}"), at }));
-        let pane = Pane { title: (*title).to_owned(), height: 210, decimals: 0, unit: "", layers };
+        let label = |at: f64| format!("mean {}{unit}", format_number(format!("{at:+.2}")));
+        layers.extend(mean.map(|at| Layer::Upright { name: label(at), at }));
+        let pane = Pane { title: capitalise(counted), height: 210, decimals: 0, unit: "", layers };
         let chart = Chart { axis: Axis::Number { title: (*across).to_owned() }, panes: vec![pane] };
         text.push_str(&charts.add(name, &format!("Histogram: {counted} by {across}"), &chart));
         let places = decimals
@@ -324,7 +323,8 @@ impl HistogramSpec {
                 bins.iter().any(|bin| (bin.from * 10_f64.powi(*decimals as i32)).fract().abs() > 1e-6),
             );
         let row = |bin: &Bin| {
-            vec![format!("{:+.places$} to {:+.places$}", bin.from, bin.to), bin.count.to_string()]
+            let [from, to] = [bin.from, bin.to].map(|end| format_number(format!("{end:+.places$}")));
+            vec![format!("{from} to {to}"), format_number(bin.count)]
         };
         let rows = bins.iter().filter(|bin| bin.count > 0).map(row).collect();
         let table = DataTable::new([*across, *counted], rows);
@@ -346,33 +346,25 @@ pub(super) fn sensitivity_section(page: &RunPage<'_>, charts: &mut Charts) -> St
     };
     text.push_str("<div class=\"tables\">");
     for curve in &sensitivity.curves {
-        let (name, heading, unit) = setting_labels(curve.setting);
+        let heading = setting_name(curve.setting);
         let _ = write!(text, "<figure><h3>By {heading}</h3>");
         if curve.points.iter().filter(|point| point.value.is_some()).count() > 2 {
-            text.push_str(&charts.add(name, &format!("Expectancy by {heading}"), &curve_chart(curve, unit)));
+            let chart = curve_chart(curve, heading);
+            text.push_str(&charts.add(heading, &format!("Expectancy by {heading}"), &chart));
         }
         let rows = curve.points.iter().map(|point| point_row(point, page)).collect();
-        let header = [heading, "trades", "win rate", "break-even", "expectancy", "pnl"];
+        let header = [heading, "trades", "win rate", "break-even", "expectancy", "profit"];
         let _ = write!(text, "{}</figure>", DataTable::new(header, rows).to_markup());
     }
     text.push_str("</div></section>");
     text
 }
 
-const fn setting_labels(setting: VenueSetting) -> (&'static str, &'static str, &'static str) {
-    match setting {
-        VenueSetting::LatencyMs => ("latency", "latency", "latency, ms"),
-        VenueSetting::PayoutPercent => ("payout", "payout", "payout, %"),
-        VenueSetting::Path => ("path", "price path", ""),
-        VenueSetting::Stress => ("stress", "stress", ""),
-    }
-}
-
 fn point_row(point: &SensitivityPoint, page: &RunPage<'_>) -> Vec<String> {
     let own = if point.is_own { " (this run)" } else { "" };
     vec![
         format!("{}{own}", point.label),
-        point.trades.to_string(),
+        format_number(point.trades),
         or_dash(point.win_rate, format_percent),
         or_dash(point.break_even, format_percent),
         or_dash(point.return_per_unit, format_signed_percent),
@@ -380,7 +372,7 @@ fn point_row(point: &SensitivityPoint, page: &RunPage<'_>) -> Vec<String> {
     ]
 }
 
-fn curve_chart(curve: &SensitivityCurve, unit: &str) -> Chart {
+fn curve_chart(curve: &SensitivityCurve, heading: &str) -> Chart {
     let known = |point: &SensitivityPoint| Some((point.value?, point.return_per_unit? * 100.0, point.is_own));
     let points: Vec<(f64, f64, bool)> = curve.points.iter().filter_map(known).collect();
     let (x, y): (Vec<f64>, Vec<f64>) = points.iter().map(|(x, y, _)| (*x, *y)).unzip();
@@ -392,5 +384,6 @@ fn curve_chart(curve: &SensitivityCurve, unit: &str) -> Chart {
     ];
     let title = "Expectancy, % of stake".to_owned();
     let pane = Pane { title, height: 190, decimals: 2, unit: " %", layers };
-    Chart { axis: Axis::Number { title: unit.to_owned() }, panes: vec![pane] }
+    let unit = if curve.setting == VenueSetting::LatencyMs { "ms" } else { "%" };
+    Chart { axis: Axis::Number { title: format!("{heading}, {unit}") }, panes: vec![pane] }
 }

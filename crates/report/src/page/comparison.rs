@@ -3,6 +3,7 @@
 use super::DataTable;
 use super::chart::{ACCENT_COLOUR, Axis, Chart, Charts, Column, LOSS_COLOUR, Layer, Line, Pane};
 use super::document::Document;
+use crate::figure::capitalise;
 use crate::markup::escape_html;
 use candlewick_sdk::Millis;
 use serde_json::Value;
@@ -119,7 +120,7 @@ fn conclusion(page: &TunePage) -> String {
         escape_html(&page.explanation)
     );
     for step in &page.next_steps {
-        let _ = write!(text, "<li>{}</li>", escape_html(step));
+        let _ = write!(text, "<li>{}.</li>", escape_html(&capitalise(step)));
     }
     text.push_str("</ol></section>");
     text
@@ -148,7 +149,7 @@ mod tests {
         let mut bytes = Vec::new();
         write_tune_page(&page, &mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
-        let parts = "&lt;i&gt;dips|a &lt; b|<li>&lt;script&gt;</li>|&lt;b&gt;candles|href=\"#steps\"|\
+        let parts = "&lt;i&gt;dips|a &lt; b|<li>&lt;script&gt;.</li>|&lt;b&gt;candles|href=\"#steps\"|\
                      id=\"steps\"|x &gt; y";
         for part in parts.split('|') {
             assert!(text.contains(part), "{part} in {text}");

@@ -140,9 +140,10 @@ impl DataTable {
     }
 }
 
+/// Returns whether a cell is short and starts with a number. Longer cells are sentences.
 fn is_number(cell: &str) -> bool {
-    let mut letters = cell.trim_start_matches(['+', '-', '−']).chars();
-    letters.next().is_some_and(|first| first.is_ascii_digit())
+    let unsigned = cell.trim_start_matches(['+', '-', '−']);
+    cell.len() < 30 && unsigned.starts_with(|first: char| first.is_ascii_digit())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::chart::{Axis, Chart, Charts, Layer, Pane, render_table_details};
 use super::{DataTable, RunPage};
 use crate::analysis::{Bin, BinAlignment, histogram};
 use crate::edge::GatedBot;
-use crate::figure::{capitalise, format_percent, format_signed_percent, or_dash};
+use crate::figure::{capitalise, format_number, format_percent, format_signed_percent, or_dash};
 use crate::markup::escape_html;
 use crate::run::GateLine;
 use std::fmt::Write as _;
@@ -46,7 +46,7 @@ impl GateLine {
         let range = |[low, high]: [f64; 2]| {
             format!("{} to {}", format_signed_percent(low), format_signed_percent(high))
         };
-        let [trades, real] = [trades, real].map(u64::to_string);
+        let [trades, real] = [trades, real].map(format_number);
         let [of_real, gain] = [mean_of_real_trades, gain].map(|mean| or_dash(*mean, format_signed_percent));
         let gains = random_95.map(|ends| ends.map(|end| end - mean_of_all_trades));
         let [of_random, gains] = [*random_95, gains].map(|ends| or_dash(ends, range));
@@ -84,7 +84,7 @@ impl GateLine {
         let at = mean * 100.0;
         let layers = vec![
             Layer::Bars { name: "random gates".to_owned(), edges, counts },
-            Layer::Upright { name: format!("this gate {at:+.2}"), at },
+            Layer::Upright { name: format!("this gate {at:+.2} %"), at },
         ];
         let pane = Pane { title: "Random gates".to_owned(), height: 210, decimals: 0, unit: "", layers };
         let axis = Axis::Number { title: "return of passed signals, % of stake".to_owned() };
@@ -92,7 +92,7 @@ impl GateLine {
             "Returns of random gates that pass the same number of signals; this gate returned {at:+.2} %"
         );
         let chart = charts.add(&format!("gate-{number}"), &label, &Chart { axis, panes: vec![pane] });
-        let row = |bin: &Bin| vec![format!("{:+.2} to {:+.2}", bin.from, bin.to), bin.count.to_string()];
+        let row = |bin: &Bin| vec![format!("{:+.2} to {:+.2}", bin.from, bin.to), format_number(bin.count)];
         let rows = bins.iter().filter(|bin| bin.count > 0).map(row).collect();
         let table = DataTable::new(["return, % of stake", "random gates"], rows);
         format!("<figure>{chart}{}</figure>", render_table_details("As a table", &table))

@@ -2,7 +2,7 @@
 
 use super::{DataTable, RunPage};
 use crate::analysis::{Breakdown, Cell, Metrics, SMALL_CELL_TRADES};
-use crate::figure::{format_percent, format_signed_money, format_signed_percent, or_dash};
+use crate::figure::{format_number, format_percent, format_signed_money, format_signed_percent, or_dash};
 use crate::markup::escape_html;
 use candlewick_backtest::metric::Streak;
 use candlewick_sdk::MoneyScale;
@@ -61,15 +61,13 @@ pub(super) fn results(page: &RunPage<'_>) -> String {
     let mut text = String::from(
         "<section id=\"results\"><h2>Figures</h2><div class=\"wide\"><table class=\"pairs\"><tbody>",
     );
-    for (name, value) in page.figures.iter().filter(|(name, _)| !is_shown_elsewhere(name)) {
+    let further = further_metrics(&page.analysis.metrics);
+    for (name, value) in page.figures.iter().filter(|(name, _)| !is_shown_elsewhere(name)).chain(&further) {
         let _ = write!(
             text,
             "<tr><th scope=\"row\">{name}</th><td data-figure=\"{name}\">{}</td></tr>",
             escape_html(value)
         );
-    }
-    for (name, value) in further_metrics(&page.analysis.metrics) {
-        let _ = write!(text, "<tr><th scope=\"row\">{name}</th><td>{}</td></tr>", escape_html(&value));
     }
     text.push_str("</tbody></table></div>");
     for (name, table_data) in page.tables.iter().filter(|(_, table_data)| !table_data.is_empty()) {
@@ -89,8 +87,8 @@ pub(super) fn results(page: &RunPage<'_>) -> String {
 }
 
 fn is_shown_elsewhere(name: &str) -> bool {
-    matches!(name, "equity curve" | "data hash" | "result hash" | "journal head hash")
-        || name.starts_with("expectancy")
+    let is_listed = matches!(name, "equity curve" | "longest losing streak");
+    is_listed || name.ends_with(" hash") || name.starts_with("expectancy")
 }
 
 fn further_metrics(metrics: &Metrics) -> Vec<(&'static str, String)> {
@@ -108,7 +106,7 @@ fn further_metrics(metrics: &Metrics) -> Vec<(&'static str, String)> {
             format!("{} / {}", ratio(profit_factor.of_returns), ratio(profit_factor.of_money)),
         ),
         ("longest winning streak", streak(streaks.won)),
-        ("longest losing streak (with probability)", streak(streaks.lost)),
+        ("longest losing streak", streak(streaks.lost)),
         ("days", daily.days.to_string()),
         (
             "Sharpe / Sortino / Calmar ratio (daily)",
@@ -127,7 +125,7 @@ fn breakdown_table(breakdown: &Breakdown, scale: MoneyScale) -> String {
     let mut text = format!(
         "<figure><h3>By {by}</h3><div class=\"wide\"><table class=\"stacks\" data-by=\"{by}\"><thead><tr><th scope=\"col\">{by}</th>\
          <th scope=\"col\">trades</th><th scope=\"col\">win rate</th><th scope=\"col\">return</th>\
-         <th scope=\"col\" class=\"bar\" aria-hidden=\"true\"></th><th scope=\"col\">pnl</th><th scope=\"col\">shrunk</th>\
+         <th scope=\"col\" class=\"bar\" aria-hidden=\"true\"></th><th scope=\"col\">profit</th><th scope=\"col\">shrunk</th>\
          <th scope=\"col\">break-even</th></tr></thead><tbody>"
     );
     for cell in &breakdown.cells {
@@ -141,11 +139,11 @@ fn breakdown_row(cell: &Cell, largest: f64, scale: MoneyScale) -> String {
     let (class, mark) = if cell.is_small { (" class=\"small\"", " †") } else { ("", "") };
     let number = |name: &str, text: String| format!("<td class=\"number\" data-name=\"{name}\">{text}</td>");
     let mut text = format!("<tr{class}><th scope=\"row\">{}{mark}</th>", escape_html(&cell.label));
-    text.push_str(&number("trades", cell.trades.to_string()));
+    text.push_str(&number("trades", format_number(cell.trades)));
     text.push_str(&number("win rate", or_dash(cell.win_rate, format_percent)));
     text.push_str(&number("return", or_dash(cell.return_per_unit, format_signed_percent)));
     text.push_str(&bar_cell(cell.return_per_unit.unwrap_or_default(), largest));
-    text.push_str(&number("pnl", format_signed_money(cell.pnl, scale)));
+    text.push_str(&number("profit", format_signed_money(cell.pnl, scale)));
     text.push_str(&number("shrunk", or_dash(cell.shrunk_return, format_signed_percent)));
     text.push_str(&number("break-even", or_dash(cell.break_even, format_percent)));
     text.push_str("</tr>");

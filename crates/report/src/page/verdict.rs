@@ -3,7 +3,7 @@
 use super::RunPage;
 use crate::analysis::Metrics;
 use crate::figure::{
-    break_even_payout_text, capitalise, format_money, format_percent, format_signed_money,
+    break_even_payout_text, capitalise, format_money, format_number, format_percent, format_signed_money,
     format_signed_percent, or_dash,
 };
 use crate::markup::escape_html;
@@ -88,8 +88,9 @@ fn evidence_sentences(page: &RunPage<'_>) -> Vec<String> {
         sentences.push(format!("Break-even payout found by repeating the run with other payouts: {words}."));
     }
     sentences.push(format!(
-        "Evidence after {judged_trades} trades: {} for an edge ({} needed), {} against an edge ({} needed). The verdict \
+        "Evidence after {} trades: {} for an edge ({} needed), {} against an edge ({} needed). The verdict \
          is valid after every trade and for overlapping trades.",
+        format_number(judged_trades),
         format_evidence(*account_for),
         threshold_text(page.edge.threshold_for),
         format_evidence(*account_against),

@@ -2,7 +2,7 @@
 
 use super::RunPage;
 use crate::analysis::{Cell, WEEKDAYS, hours_of_week, settled_rows};
-use crate::figure::{format_percent, format_signed_percent, or_dash};
+use crate::figure::{format_number, format_percent, format_signed_percent, or_dash};
 use crate::markup::escape_html;
 use std::fmt::Write as _;
 
@@ -68,7 +68,7 @@ fn cell_markup(cell: &Cell) -> String {
     let hint = format!(
         "{} UTC: {} trades, win rate {}, expectancy {} of stake",
         cell.label,
-        cell.trades,
+        format_number(cell.trades),
         or_dash(cell.win_rate, format_percent),
         or_dash(cell.return_per_unit, format_signed_percent)
     );

@@ -7,7 +7,7 @@ use crate::analysis::{
 };
 use crate::conditions::ConditionLine;
 use crate::figure::{
-    break_even_payout_text, format_minute, format_money, format_percent, format_signed_money,
+    break_even_payout_text, format_minute, format_money, format_number, format_percent, format_signed_money,
     format_signed_percent, p_value_text, prefixed_lines, sparkline,
 };
 use crate::page::{DataTable, RunPage};
@@ -20,7 +20,7 @@ use std::fmt;
 use std::ops::Range;
 
 const BOT_HEADER: [&str; 10] =
-    ["bot", "symbol", "trades", "won", "lost", "draw", "win rate", "pnl", "evidence", "verdict"];
+    ["bot", "symbol", "trades", "won", "lost", "drawn", "win rate", "profit", "evidence", "verdict"];
 const INDEX_AFTER_WIN_RATE: usize = 3;
 const DELAY_COLUMNS: [&str; 4] =
     ["candle close to receipt", "decision to venue", "decision to open", "request to response"];
@@ -44,7 +44,8 @@ impl fmt::Display for RunReport {
             writeln!(f, "\n{words}.")?;
         }
         if !self.delays.is_empty() {
-            writeln!(f, "\n{}", delay_table(&self.delays))?;
+            let header = ["median / p99 delay, ms"].into_iter().chain(DELAY_COLUMNS);
+            writeln!(f, "\n{}", table_text(header, self.delays.iter().map(delay_row)))?;
         }
         write!(
             f,
@@ -58,7 +59,7 @@ impl fmt::Display for RunReport {
 impl RunReport {
     fn bot_rows(&self) -> Vec<Vec<String>> {
         let row = |line: &BotLine| {
-            let counts = [line.trades, line.won, line.lost, line.draw].map(|count| count.to_string());
+            let counts = [line.trades, line.won, line.lost, line.draw].map(format_number);
             let mut row = vec![line.bot.clone(), line.symbol.clone()];
             row.extend(counts);
             row.extend([format_percent(line.win_rate), format_signed_money(line.pnl, self.scale)]);
@@ -69,10 +70,12 @@ impl RunReport {
     }
 
     pub(super) fn figures(&self) -> Vec<(&'static str, String)> {
-        let Self { trades, won, lost, draw, cancelled, unsettled, .. } = self;
+        let Self { cancelled, unsettled, .. } = self;
+        let [trades, won, lost, draw] = [self.trades, self.won, self.lost, self.draw].map(format_number);
+        let [from, to] = [self.span.start, self.span.end].map(format_minute);
         let words = |words: Option<String>| words.unwrap_or_else(|| "-".to_owned());
         let mut figures = vec![
-            ("candles", self.candles_text()),
+            ("candles", format!("{}, {from} to {to} UTC", format_number(self.candles))),
             ("trades", format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled")),
             (
                 "win rate",
@@ -110,7 +113,7 @@ impl RunReport {
             figures.push(("unsettled", format!("{unsettled} (stakes of {stakes} {where_they_are})")));
         }
         if !self.refused.is_empty() {
-            let refused = self.refused.iter().map(|(rule, count)| format!("{rule} {count}"));
+            let refused = self.refused.iter().map(|(rule, n)| format!("{rule} {}", format_number(n)));
             figures.push(("rejected signals", refused.collect::<Vec<_>>().join(", ")));
         }
         for gate in &self.gates {
@@ -120,14 +123,8 @@ impl RunReport {
             let found = self.audit_findings.iter().map(|(audit, count)| format!("{audit} {count}"));
             figures.push(("audit findings", found.collect::<Vec<_>>().join(", ")));
         }
-        let short = |hash: &str| hash.chars().take(16).collect::<String>();
-        let hashes = [
-            ("data hash", &self.data_hash),
-            ("result hash", &self.journal_hash),
-            ("journal head hash", &self.head_hash),
-        ];
-        let known = hashes.into_iter().filter_map(|(name, hash)| Some((name, short(hash.as_ref()?))));
-        figures.extend(known);
+        let hashes = self.provenance().into_iter().filter(|(name, _)| name.ends_with(" hash"));
+        figures.extend(hashes.map(|(name, hash)| (name, hash.chars().take(16).collect())));
         figures
     }
 
@@ -148,7 +145,8 @@ impl RunReport {
         let mut figures = Vec::new();
         if let Some(variants) = self.analysis.variants.as_ref().filter(|variants| variants.count > 1) {
             let corrected = variants.p_value_bonferroni.map(|p| format!(", corrected p-value {p:.4}"));
-            figures.push(("variants tried", format!("{}{}", variants.count, corrected.unwrap_or_default())));
+            let corrected = corrected.unwrap_or_default();
+            figures.push(("variants tried", format!("{}{corrected}", format_number(variants.count))));
         }
         if let Some(baselines) = &self.analysis.baselines {
             let Baselines { own, shifted_directions, always_buy, always_sell, .. } = *baselines;
@@ -177,15 +175,6 @@ impl RunReport {
         };
         curves.map(text).collect()
     }
-
-    fn candles_text(&self) -> String {
-        let [from, to] = [self.span.start, self.span.end].map(format_minute);
-        format!("{}, {from} to {to} UTC", self.candles)
-    }
-}
-
-fn delay_table(lines: &[DelayLine]) -> String {
-    table_text(["median / p99 delay, ms"].into_iter().chain(DELAY_COLUMNS), lines.iter().map(delay_row))
 }
 
 fn delay_row(line: &DelayLine) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use crate::ReportError;
 use crate::edge::GatedBot;
-use crate::figure::{format_percent, p_value_text};
+use crate::figure::{format_number, format_percent, p_value_text};
 use candlewick_statistics::{GateRule, GatedTrade, gate_worth};
 use serde::Serialize;
 
@@ -50,7 +50,8 @@ impl GateLine {
     }
 
     pub(super) fn text_lines(&self) -> Vec<String> {
-        let GatedBot { bot, trades, real, mean_of_all_trades, random_95, p_shuffled, .. } = &self.evaluation;
+        let GatedBot { bot, mean_of_all_trades, random_95, p_shuffled, .. } = &self.evaluation;
+        let [trades, real] = [self.evaluation.trades, self.evaluation.real].map(format_number);
         let gate = format!("{bot} {}", self.gate);
         let Some(mean) = self.evaluation.mean_of_real_trades else {
             return vec![gate, format!("never opened in {trades} signals")];

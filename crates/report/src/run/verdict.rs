@@ -5,8 +5,8 @@ use crate::analysis::Finding;
 use crate::shown::{EdgeDetectionLine, explain_interval};
 use candlewick_engine::{IntentRow, Judge, JudgedTrade, edge_sequence, judge};
 use candlewick_records::{
-    EDGE_NO_LONGER_HELD, EdgeIntervals, edge_threshold, format_utc, no_longer_held_text, threshold_text,
-    verdict_name, verdict_text, withheld_verdict_text,
+    EDGE_NO_LONGER_HELD, EdgeIntervals, count_text, edge_threshold, format_utc, no_longer_held_text,
+    threshold_text, verdict_name, verdict_text, withheld_verdict_text,
 };
 use candlewick_sdk::{Millis, Outcome};
 use candlewick_statistics::{EdgeTest, Verdict};
@@ -109,7 +109,7 @@ impl EdgeLine {
             }
             ("edge_rejected", _) => {
                 let error = 100.0 / self.threshold_against;
-                format!("no edge: an edge of {size} or more is ruled out ({error:.0} % error rate)")
+                format!("no edge. An edge of {size} or more is ruled out ({error:.0} % error rate)")
             }
             (EDGE_NO_LONGER_HELD, _) => {
                 let since = no_longer_held_text(&ended.unwrap_or_default());
@@ -118,7 +118,8 @@ impl EdgeLine {
             _ if !self.withheld.is_empty() => withheld_verdict_text(&self.withheld, ended.as_deref()),
             _ if self.threshold_for.is_none() => NO_JOINT_VERDICT.to_owned(),
             (_, Some(more)) => {
-                format!("not enough trades yet (about {more} more if the true edge is {size})")
+                let more = count_text(more, "more", "more");
+                format!("not enough trades yet (about {more} if the true edge is {size})")
             }
             (_, None) => "not enough trades yet".to_owned(),
         };
@@ -138,7 +139,7 @@ impl EdgeLine {
             "edge_rejected" => "no edge".to_owned(),
             other => other.replace('_', " "),
         };
-        format!("{name} ({})", self.judged_trades)
+        format!("{name} ({})", count_text(self.judged_trades, "trade", "trades"))
     }
 
     pub fn evidence(&self) -> String {
@@ -171,7 +172,8 @@ impl EdgeLine {
 
     pub fn overlap_text(&self) -> Option<String> {
         let Self { clusters, variance_inflation: factor, .. } = self;
+        let groups = count_text(*clusters, "group", "groups");
         (*factor > 1.0 + 1e-9)
-            .then(|| format!("{clusters} groups of overlapping trades; variance multiplied by {factor:.2}"))
+            .then(|| format!("{groups} of overlapping trades; variance multiplied by {factor:.2}"))
     }
 }

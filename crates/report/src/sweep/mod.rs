@@ -2,7 +2,7 @@
 
 mod page;
 
-use crate::figure::{format_json_value, format_percent, p_value_text, prefixed_lines};
+use crate::figure::{format_json_value, format_number, format_percent, p_value_text, prefixed_lines};
 use crate::page::DataTable;
 use candlewick_records::{count_text, table_text};
 use candlewick_search::sweep::{
@@ -236,7 +236,7 @@ impl fmt::Display for SweepReport {
         let row = |line: &BestLine| {
             let mut row = vec![line.rank.to_string(), line.trial.to_string()];
             row.extend(self.cells(line));
-            row.push(format!("{:.2}", line.figures.max_drawdown));
+            row.push(format_number(format!("{:.2}", line.figures.max_drawdown)));
             let stopped_by = line.figures.stopped_by.map_or("-", |rule| rule.as_str());
             row.extend(is_any_stopped.then(|| stopped_by.to_owned()));
             row
@@ -258,9 +258,9 @@ impl fmt::Display for SweepReport {
         }
         f.write_str(&prefixed_lines("", self.stopped_text()))?;
         if let Some(luck) = &self.luck {
-            write!(f, "\n\nBest of {} sets: {}", luck.sets, luck.interpretation())?;
+            write!(f, "\n\nBest of {}: {}", count_text(luck.sets, "set", "sets"), luck.interpretation())?;
             let chances = format_statistics(luck).map(|(name, found)| [name.to_owned(), found]);
-            writeln!(f, "\n{}", table_text(["probability that", ""], chances))?;
+            writeln!(f, "\n{}", table_text(["luck of the best set", "probability"], chances))?;
         }
         let files = self.files.iter().map(|file| file.display());
         write!(f, "{}{}", prefixed_lines("wrote ", files), prefixed_lines("note: ", &self.notices))
@@ -274,23 +274,19 @@ fn format_statistics(luck: &SelectionBias) -> impl Iterator<Item = (&'static str
 
 impl SweepReport {
     pub(crate) fn summary(&self) -> String {
-        let sets = format!(
-            "{} by {}, {} with a score",
-            count_text(self.trials, "set", "sets"),
-            self.search,
-            self.counting
-        );
+        let (sets, Self { search, counting, .. }) = (count_text(self.trials, "set", "sets"), self);
+        let sets = format!("{sets} objective_kind {search}, {counting} with a score");
         let Some(best) = self.best.first() else {
             return format!("{sets}: no set has enough trades to be chosen");
         };
         let BestLine { score, p_value_corrected, figures, .. } = best;
         let chance = p_value_corrected.map_or(String::new(), |p| format!(", corrected p-value {p:.4}"));
         format!(
-            "{sets}. Best: {} ({} {}, {} trades, win rate {}, break-even {}{chance})",
+            "{sets}. Best: {} ({} {}, {}, win rate {}, break-even {}{chance})",
             self.parameters_text(best),
             self.objective_kind.title(),
             self.objective_kind.format_score(*score),
-            figures.trades,
+            count_text(figures.trades, "trade", "trades"),
             format_percent(figures.win_rate),
             format_percent(figures.break_even),
         )
@@ -310,7 +306,8 @@ impl SweepReport {
     }
 
     fn column_names(&self) -> impl Iterator<Item = String> {
-        let figures = [self.objective_kind.title(), "trades", "win rate", "break-even", "corrected p", "pnl"];
+        let figures =
+            [self.objective_kind.title(), "trades", "win rate", "break-even", "corrected p-value", "profit"];
         self.parameters.iter().cloned().chain(figures.map(str::to_owned))
     }
 
@@ -318,11 +315,11 @@ impl SweepReport {
         let Figures { trades, win_rate, break_even, pnl, .. } = &line.figures;
         let figures = [
             self.objective_kind.format_score(line.score),
-            trades.to_string(),
+            format_number(trades),
             format_percent(*win_rate),
             format_percent(*break_even),
             p_value_text(line.p_value_corrected),
-            format!("{pnl:+.2}"),
+            format_number(format!("{pnl:+.2}")),
         ];
         let values =
             self.parameters.iter().filter_map(|name| line.parameters.get(name)).map(format_json_value);

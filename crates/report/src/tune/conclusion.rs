@@ -3,6 +3,7 @@
 use super::{TuneHints, TunedGate};
 use crate::analysis::FindingKind;
 use crate::conditions::ConditionLine;
+use crate::figure::format_number;
 use crate::walk_forward::{HoldOut, WalkForwardReport};
 use candlewick_search::sweep::Figures;
 use serde::Serialize;
@@ -90,7 +91,7 @@ impl Conclusion {
             Self::NoEdge => format!("Verdict on the walk-forward tests: {verdict}. Do not trade this rule."),
             Self::NotEnoughTrades => {
                 let cause = gate.filter(|gate| gate.blocks_most_signals()).map_or_else(String::new, |gate| {
-                    let TunedGate { signals, traded, .. } = gate;
+                    let [signals, traded] = [gate.signals, gate.traded].map(format_number);
                     format!(" The gate is the cause: it passed {traded} of {signals} signals before the hold-out.")
                 });
                 format!("{} Verdict on the walk-forward tests: {verdict}.{cause}", describe_tendency(report.tested_figures()))

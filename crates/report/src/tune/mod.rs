@@ -4,7 +4,7 @@ mod conclusion;
 
 use crate::ReportError;
 use crate::conditions::ConditionLine;
-use crate::figure::prefixed_lines;
+use crate::figure::{capitalise, format_number, prefixed_lines};
 use crate::page::{DataTable, TunePage};
 use crate::sweep::SweepReport;
 use crate::walk_forward::WalkForwardSummary;
@@ -50,8 +50,7 @@ pub struct StepResult {
     pub document: Value,
 }
 
-const CONDITIONS_HEADING: &str =
-    "How often each condition was true before the hold-out, with the bot's own parameters";
+const CONDITIONS_HEADING: &str = "Conditions before the hold-out, with configured parameters";
 
 #[derive(Clone, Debug, Default)]
 pub struct TuneHints {
@@ -75,8 +74,9 @@ impl TunedGate {
     }
 
     fn describe(&self) -> String {
-        let Self { gate, signals, traded } = self;
-        format!("{traded} of {signals} signals were traded, {} blocked by the gate: {gate}", signals - traded)
+        let [signals, traded, blocked] =
+            [self.signals, self.traded, self.signals - self.traded].map(format_number);
+        format!("{traded} of {signals} signals were traded, {blocked} blocked by the gate: {}", self.gate)
     }
 }
 
@@ -149,10 +149,8 @@ impl<'a> TuneReport<'a> {
             )),
             Some(sweep) => {
                 steps.push(("sweep before the hold-out".to_owned(), sweep.summary()));
-                let luck = sweep.luck.iter();
-                steps.extend(
-                    luck.map(|luck| ("luck of the best".to_owned(), luck.interpretation().to_owned())),
-                );
+                let luck = sweep.luck.iter().map(|luck| luck.interpretation().to_owned());
+                steps.extend(luck.map(|text| ("luck of the best_file set".to_owned(), text)));
             }
         }
         let report = self.walk_forward.report;
@@ -231,7 +229,7 @@ impl fmt::Display for TuneReport<'_> {
         }
         writeln!(f, "Next")?;
         for (step, number) in self.next.iter().zip(1..) {
-            writeln!(f, "{number}. {step}")?;
+            writeln!(f, "{number}. {}.", capitalise(step))?;
         }
         let files = self.files.iter().map(|file| file.display());
         write!(f, "{}{}", prefixed_lines("note: ", self.notes()), prefixed_lines("wrote ", files))

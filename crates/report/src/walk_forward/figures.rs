@@ -4,7 +4,9 @@ use super::{
     ChosenSetLine, HoldOut, TestTotals, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine,
 };
 use crate::analysis::{Finding, FindingKind};
-use crate::figure::{format_json_value, format_minute, format_percent, p_value_text, prefixed_lines};
+use crate::figure::{
+    format_json_value, format_minute, format_number, format_percent, p_value_text, prefixed_lines,
+};
 use crate::page::DataTable;
 use candlewick_records::{count_text, table_text};
 use candlewick_sdk::to_csv_cell;
@@ -60,9 +62,8 @@ fn window_header(report: &WalkForwardReport) -> Vec<String> {
     let mut header = ["test from", "to"].map(str::to_owned).to_vec();
     header.extend(report.parameters.iter().cloned());
     header.extend(["in sample", "on test"].map(|part| format!("{} {part}", report.objective_kind.title())));
-    let figures =
-        ["win rate in sample", "win rate on test", "break-even", "trades", "pnl", "efficiency", "neighbours"];
-    header.extend(figures.map(str::to_owned));
+    let figures = "win rate in sample|win rate on test|break-even|trades|profit|efficiency|neighbours";
+    header.extend(figures.split('|').map(str::to_owned));
     header
 }
 
@@ -90,7 +91,7 @@ impl ChosenSetLine {
         let tested = &self.out_of_sample;
         let [before, rate, needed] =
             [self.in_sample.win_rate, tested.win_rate, tested.break_even].map(format_percent);
-        [before, rate, needed, tested.trades.to_string(), format!("{:+.2}", tested.pnl)]
+        [before, rate, needed, format_number(tested.trades), format_number(format!("{:+.2}", tested.pnl))]
     }
 }
 
@@ -98,7 +99,8 @@ impl WalkForwardReport {
     fn figures(&self) -> Vec<(&'static str, String)> {
         let mut figures = vec![("verdict", self.edge.describe())];
         if let Some(TestTotals { win_rate_interval, figures: all, .. }) = &self.out_of_sample {
-            let Figures { trades, won, lost, draw, cancelled, .. } = all;
+            let counts = [all.trades, all.won, all.lost, all.draw, all.cancelled];
+            let [trades, won, lost, draw, cancelled] = counts.map(format_number);
             let counts = format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled");
             figures.push(("trades", counts));
             let needed = format_percent(all.break_even);
@@ -115,9 +117,9 @@ impl WalkForwardReport {
                 figures.push(("win rate, 95 % interval (fixed sample of independent trades)", ends));
             }
             figures.push(("p-value (independent trades)", p_value_text(all.p_value)));
-            figures.push(("profit and loss", format!("{:+.2}", all.pnl)));
+            figures.push(("profit and loss", format_number(format!("{:+.2}", all.pnl))));
             figures.extend(self.curve.clone().map(|curve| ("equity curve", curve)));
-            figures.push(("max drawdown", format!("{:.2}", all.max_drawdown)));
+            figures.push(("max drawdown", format_number(format!("{:.2}", all.max_drawdown))));
             figures.push(("max drawdown, % of peak", format!("{:.2} %", all.max_drawdown_percent)));
             figures.push(("longest losing streak", all.longest_losing_streak.to_string()));
         } else {
@@ -165,29 +167,24 @@ impl WalkForwardReport {
         match self.tested_figures() {
             None => format!("{windows}: no trades, because no set had enough trades in sample"),
             Some(figures) => format!(
-                "{windows}, {} out of sample: win rate {} (break-even {}), profit {:+.2}",
+                "{windows}, {} out of sample: win rate {} (break-even {}), profit {}",
                 count_text(usize::try_from(figures.trades).unwrap_or(usize::MAX), "trade", "trades"),
                 format_percent(figures.win_rate),
                 format_percent(figures.break_even),
-                figures.pnl
+                format_number(format!("{:+.2}", figures.pnl))
             ),
         }
     }
 
     pub(crate) fn window_table(&self) -> DataTable {
-        let mut header = ["test from", "to"].map(str::to_owned).to_vec();
-        header.extend(self.parameters.iter().cloned());
-        let figures = ["win rate in sample", "win rate on test", "break-even", "trades", "pnl"];
-        header.extend(figures.map(str::to_owned));
-        let row = |line: &WindowLine| {
-            let mut row = vec![format_minute(line.test.from), format_minute(line.test.to)];
-            match &line.chosen {
-                None => row.extend((0..self.parameters.len() + 5).map(|_| "-".to_owned())),
-                Some(chosen) => row.extend(chosen.values(&self.parameters).chain(chosen.result_cells())),
-            }
-            row
-        };
-        DataTable { header, rows: self.windows.iter().map(row).collect() }
+        let (mut header, scores) = (window_header(self), 2 + self.parameters.len());
+        let mut rows: Vec<_> = self.windows.iter().map(|line| window_row(line, self)).collect();
+        // The page omits the scores, the efficiency and the neighbours.
+        for row in rows.iter_mut().chain([&mut header]) {
+            row.truncate(row.len() - 2);
+            row.drain(scores..scores + 2);
+        }
+        DataTable { header, rows }
     }
 }
 

@@ -1,10 +1,10 @@
 //! The hold-out section of a report. A hold-out is either locked, or opened and evaluated.
 
 use super::{WindowLine, edge_test_plan};
-use crate::figure::format_percent;
+use crate::figure::{format_minute, format_percent};
 use crate::run::{Caveats, EdgeLine};
 use candlewick_engine::judge;
-use candlewick_records::format_utc;
+use candlewick_records::count_text;
 use candlewick_sdk::Millis;
 use candlewick_search::sweep::{Objective, Space};
 use candlewick_search::walk_forward::WindowResult;
@@ -101,7 +101,7 @@ impl HoldOut {
     }
 
     pub(super) fn figures(&self) -> Vec<(&'static str, String)> {
-        let range = format!("{} to {}", format_utc(self.from), format_utc(self.to));
+        let range = format!("{} to {} UTC", format_minute(self.from), format_minute(self.to));
         let times = |count: usize| if count == 1 { "once".to_owned() } else { format!("{count} times") };
         let Some(opened) = &self.opened else {
             let looked = match self.openings {
@@ -125,8 +125,8 @@ impl HoldOut {
         words.push(("hold-out verdict", opened.edge.describe()));
         if let Some(figures) = opened.window.out_of_sample() {
             let (rate, needed) = (format_percent(figures.win_rate), format_percent(figures.break_even));
-            let trades = figures.trades;
-            words.push(("hold-out win rate", format!("{rate} of {trades} trades (break-even {needed})")));
+            let trades = count_text(figures.trades, "trade", "trades");
+            words.push(("hold-out win rate", format!("{rate} of {trades} (break-even {needed})")));
         }
         words
     }

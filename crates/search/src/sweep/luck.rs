@@ -81,7 +81,7 @@ impl SelectionBias {
         match (self.p_value, self.overfitting) {
             (None, _) => "too little data to tell whether the best set was only lucky",
             (Some(p_value), _) if p_value > 0.05 => {
-                "even without an edge, the best of this many sets often does as well: the result may well be luck"
+                "even without an edge, the best of this many sets often does as well, so the result may be luck"
             }
             (_, Some(overfitting)) if overfitting > 0.2 => {
                 "luck alone does not explain the best set, but sets chosen on one part of the data do badly on the \
@@ -214,7 +214,7 @@ mod tests {
         assert!(alone.p_value.unwrap() < 0.02, "{alone:?}");
         assert!(chosen.p_value.unwrap() > 0.1, "{chosen:?}");
         assert!(chosen.deflated_sharpe.unwrap() < 0.95, "{chosen:?}");
-        assert!(chosen.interpretation().contains("may well be luck"));
+        assert!(chosen.interpretation().contains("may be luck"));
         assert_eq!(alone.overfitting, None, "there is nothing to choose");
     }
 

@@ -38,11 +38,11 @@ const axis = (() => {
     for (let at = Math.ceil(from / step) * step; at <= to; at += step) ticks.push({ at, text: labelOf(at, step) });
     return ticks;
   };
-  const numbers = (low, high, most) => {
-    const rough = (high - low) / Math.max(most, 1);
+  const numbers = (low, high, most, isCounted = false) => {
+    const rough = Math.max((high - low) / Math.max(most, 1), isCounted ? 1 : 0);
     if (!(rough > 0)) return [];
     const power = 10 ** Math.floor(Math.log10(rough));
-    const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((step) => step >= rough * 0.999);
+    const step = [1, 2, isCounted ? 2 : 2.5, 5, 10].map((factor) => factor * power).find((step) => step >= rough * 0.999);
     const decimals = Math.max(0, Math.ceil(-Math.log10(step) + (step / power === 2.5 ? 1 : 0) - 1e-9));
     const ticks = [];
     for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i += 1) {

@@ -89,7 +89,7 @@ class Chart {
     const x = (value) => left + ((value - from) / (to - from)) * (right - left);
     const ticks = this.isTime
       ? axis.times(from, to, Math.max(2, Math.floor((right - left) / 62)))
-      : axis.numbers(from, to, Math.max(2, Math.floor((right - left) / 64)));
+      : axis.numbers(from, to, Math.max(2, Math.floor((right - left) / 64)), this.spec.axis.is_counted);
     this.views = [];
     let above = 0;
     for (const [number, pane] of this.panes.entries()) {
@@ -131,7 +131,7 @@ class Chart {
     [low, high] = [low === 0 && high > 0 ? 0 : low - room, high === 0 && low < 0 ? 0 : high + room];
     const isCounted = pane.layers.some((layer) => layer.isCounted);
     const least = Math.max(low, ...pane.layers.map((layer) => layer.floor?.() ?? low));
-    const ticks = axis.numbers(low, high, Math.max(2, Math.floor(height / 42))).filter(({ at }) => at >= least && (!isCounted || Number.isInteger(at)));
+    const ticks = axis.numbers(low, high, Math.max(2, Math.floor(height / 42)), isCounted).filter(({ at }) => at >= least);
     return { low, high, ticks };
   }
 
@@ -161,13 +161,15 @@ class Chart {
   foot(g, { ticks, x, left, right, colour, y }) {
     g.fillStyle = colour("--soft");
     g.textBaseline = "alphabetic";
-    for (const { at, text } of ticks) {
+    g.textAlign = "center";
+    for (const [i, { at, text }] of ticks.entries()) {
       const half = g.measureText(text).width / 2;
-      g.textAlign = "center";
-      g.fillText(text, Math.min(Math.max(x(at), left + half - 6), right - half + 8), y);
+      const place = Math.min(Math.max(x(at), left + half - 6), right - half + 8);
+      // A label that was moved must not touch the next one.
+      const isTight = place !== x(at) && [ticks[i - 1], ticks[i + 1]].some((other) => other && Math.abs(x(other.at) - place) < 2 * half + 6);
+      if (!isTight) g.fillText(text, place, y);
     }
     if (this.isTime) return;
-    g.textAlign = "center";
     g.fillText(this.spec.axis.title, (left + right) / 2, y + 17);
   }
 

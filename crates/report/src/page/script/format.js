@@ -4,21 +4,22 @@
 const byId = (id) => document.getElementById(id);
 
 const format = (() => {
-  const SPACE = "\u202f";
   /** @type {[number, string][]} */
   const units = [[86400000, "d"], [3600000, "h"], [60000, "m"], [1000, "s"]];
-  const grouped = (digits) => digits.replace(/\B(?=(\d{3})+(?!\d))/g, SPACE);
+  const grouped = (digits) => digits.replace(/\B(?=(\d{3})+(?!\d))/g, ",");
   const fixed = (value, decimals) => {
     const [whole, part] = Math.abs(value).toFixed(decimals).split(".");
     const text = grouped(whole) + (part ? `.${part}` : "");
     return value < 0 && Number(value.toFixed(decimals)) !== 0 ? `-${text}` : text;
   };
+  const second = (at) => new Date(Math.round(at)).toISOString().slice(0, 19).replace("T", " ");
   return {
     fixed,
     many: (count) => grouped(String(count)),
     signed: (value, decimals) => (value > 0 ? "+" : "") + fixed(value, decimals),
     plural: (count, word) => `${grouped(String(count))} ${word}${count === 1 ? "" : "s"}`,
-    utc: (at) => new Date(Math.round(at)).toISOString().replace("T", " ").replace(/(:00)?\.\d{3}Z$/, ""),
+    second,
+    utc: (at) => second(at).replace(/:00$/, ""),
     length: (ms) => {
       const [unit, name] = units.find(([unit]) => ms % unit === 0) ?? [1, "ms"];
       return ms / unit + name;

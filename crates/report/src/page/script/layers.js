@@ -129,7 +129,7 @@ const layers = (() => {
         g.lineTo(view.x(at), view.bottom);
         g.strokeStyle = view.colour("--ink");
         g.lineWidth = 1.4;
-        g.setLineDash([2, 3]);
+        g.setLineDash([5, 4]);
         g.stroke();
         g.setLineDash([]);
       },

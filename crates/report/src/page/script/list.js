@@ -16,7 +16,7 @@ class TradeList {
     const decimals = (trade) => series[bots[trade.bot].series]?.decimals ?? 5;
     const price = (name) => (trade) => (trade[name] === null ? "" : format.price(trade[name], decimals(trade)));
     this.columns = [
-      { key: "decided", name: "decided, UTC", text: (trade) => format.utc(trade.decided) },
+      { key: "decided", name: "decided, UTC", text: (trade) => format.second(trade.decided) },
       { key: "bot", name: "bot", text: (trade) => bots[trade.bot].name, of: (trade) => bots[trade.bot].name },
       { key: "side", name: "direction", text: (trade) => (trade.side === "BUY" ? "▲ BUY" : "▼ SELL") },
       { key: "amount", name: "stake", isNumber: true, text: (trade) => format.fixed(trade.amount, money) },

@@ -5,10 +5,10 @@ const rowsOfTrade = (trade, contents) => {
   const price = (value) => format.price(value, decimals);
   const rows = [
     [trade.side, `${format.fixed(trade.amount, contents.money)} by ${bot.name}`], ["reason", trade.reason],
-    ["decided", format.utc(trade.decided)],
+    ["decided", format.second(trade.decided)],
   ];
-  if (trade.opened !== null) rows.push(["opened", `${format.utc(trade.opened)} at ${price(trade.open)}`]);
-  if (trade.closed !== null) rows.push(["closed", `${format.utc(trade.closed)} at ${price(trade.close)}`]);
+  if (trade.opened !== null) rows.push(["opened", `${format.second(trade.opened)} at ${price(trade.open)}`]);
+  if (trade.closed !== null) rows.push(["closed", `${format.second(trade.closed)} at ${price(trade.close)}`]);
   const end = trade.pnl === null ? "not settled" : `${trade.result} ${format.signed(trade.pnl, contents.money)}`;
   return [...rows, ["result", end]];
 };

@@ -4,6 +4,7 @@ mod ruler;
 
 use super::format_statistics;
 use crate::markup::escape_html;
+use candlewick_records::count_text;
 use candlewick_search::sweep::{Objective, SelectionBias, Space, TrialEnd, TrialRow, rank_rows};
 use ruler::{ColourScale, Ruler};
 use std::collections::BTreeMap;
@@ -29,7 +30,7 @@ pub fn write_sweep_page(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Sweep</title>\
          <meta name=\"viewport\" content=\"width=device-width\"><link rel=\"icon\" href=\"data:,\">\
          <style>{STYLE}</style></head><body><h1>Sweep by {objective}</h1>\
-         <p>{} sets: {} with a score are drawn, {refused} were rejected by the strategy. The best of many is partly luck: \
+         <p>{} sets: {} with a score (drawn below), {refused} rejected by the strategy. The best of many is partly luck: \
          look for wide areas of one colour, not for the brightest spot.</p>",
         rows.len(),
         counting.len()
@@ -40,13 +41,13 @@ pub fn write_sweep_page(
     if let Some(luck) = luck {
         write_bias(luck, &mut out)?;
     }
-    if let Some(shade) = ColourScale::new(counting.iter().filter_map(|row| row.score)) {
-        shade.draw_legend(&mut out, objective)?;
+    if let Some(shade) = ColourScale::new(objective, counting.iter().filter_map(|row| row.score)) {
+        shade.draw_legend(&mut out)?;
         writeln!(
             out,
             "<h2>All sets</h2><p>Drag along an axis to filter by its values; click the axis to reset.</p>"
         )?;
-        draw_lines(&counting, space, objective, &shade, &mut out)?;
+        draw_lines(&counting, space, &shade, &mut out)?;
         let paired = space.axes().len().min(MAX_PAIRED_PARAMETERS);
         if paired > 1 {
             writeln!(
@@ -68,9 +69,9 @@ pub fn write_sweep_page(
 fn write_bias(luck: &SelectionBias, mut out: impl Write) -> io::Result<()> {
     write!(
         out,
-        "<h2>Luck of the best set</h2><p><strong>Best of {} sets: {}.</strong></p><table><tr><th>probability \
-         that</th><th></th></tr>",
-        luck.sets,
+        "<h2>Luck of the best set</h2><p><strong>Best of {}: {}.</strong></p><table><tr><th></th>\
+         <th>probability</th></tr>",
+        count_text(luck.sets, "set", "sets"),
         luck.interpretation()
     )?;
     for (name, found) in format_statistics(luck) {
@@ -79,8 +80,9 @@ fn write_bias(luck: &SelectionBias, mut out: impl Write) -> io::Result<()> {
     writeln!(
         out,
         "</table><p class=\"small\">Based on returns per unit of stake in {} equal time slices; the longest trade spans up \
-         to {} slices. A probability is unknown if there are too few candles.</p>",
-        luck.parts, luck.purged_parts
+         to {}. A probability is unknown if there are too few candles.</p>",
+        luck.parts,
+        count_text(luck.purged_parts, "slice", "slices")
     )
 }
 
@@ -142,8 +144,8 @@ fn draw_heat_map(
             "<rect class=\"cell\" x=\"{left:.2}\" y=\"{top:.2}\" width=\"{wide:.2}\" height=\"{high:.2}\" fill=\"{}\">\
              <title>mean {}, best {}, of {} sets</title></rect>",
             shade.colour(mean),
-            format_short(mean),
-            format_short(cell.best),
+            shade.label(mean),
+            shade.label(cell.best),
             cell.count
         )?;
     }
@@ -180,7 +182,6 @@ const AXIS_LEFT: f64 = 60.0;
 fn draw_lines(
     rows: &[&TrialRow],
     space: &Space,
-    objective: Objective,
     shade: &ColourScale,
     out: &mut impl Write,
 ) -> io::Result<()> {
@@ -209,13 +210,13 @@ fn draw_lines(
             points.join(" "),
             shade.colour(score),
             places.join(" "),
-            trial_label(row, space, score)
+            trial_label(row, space, &shade.label(score))
         )?;
     }
-    let (low, high) = shade.score_range();
-    let of_scores = [0.0, 0.5, 1.0].map(|at| (at, format_short(low + at * (high - low)))).to_vec();
+    let label = |at: f64| (at, shade.label(shade.low + at * (shade.high - shade.low)));
+    let scores = (shade.objective.to_string(), [0.0, 0.5, 1.0].map(label).to_vec());
     let named = rulers.iter().map(|ruler| (ruler.name.clone(), ruler.labels(20)));
-    for (axis, (name, labels)) in named.chain([(objective.to_string(), of_scores)]).enumerate() {
+    for (axis, (name, labels)) in named.chain([scores]).enumerate() {
         let (left, bottom) = (axis_x(axis), AXIS_TOP + AXIS_HEIGHT);
         write!(out, "<text class=\"name middle\" x=\"{left}\" y=\"14\">{name}</text>")?;
         write!(out, "<line class=\"axis\" x1=\"{left}\" y1=\"{AXIS_TOP}\" x2=\"{left}\" y2=\"{bottom}\"/>")?;
@@ -255,18 +256,13 @@ fn sample<'a>(rows: &[&'a TrialRow]) -> Vec<&'a TrialRow> {
     best.iter().chain(rest.iter().step_by(every)).copied().collect()
 }
 
-fn trial_label(row: &TrialRow, space: &Space, score: f64) -> String {
+fn trial_label(row: &TrialRow, space: &Space, score: &str) -> String {
     let set = space
         .axes()
         .iter()
         .zip(row.candidate.iter())
         .map(|(axis, setting)| format!("{} {setting}", axis.name()));
-    escape_html(&format!(
-        "trial {}: {}; {}",
-        row.trial,
-        set.collect::<Vec<_>>().join(", "),
-        format_short(score)
-    ))
+    escape_html(&format!("trial {}: {}; {score}", row.trial, set.collect::<Vec<_>>().join(", ")))
 }
 
 #[cfg(test)]

@@ -20,8 +20,9 @@ enum AxisValues {
 }
 
 pub(super) struct ColourScale {
-    low: f64,
-    high: f64,
+    pub(super) objective: Objective,
+    pub(super) low: f64,
+    pub(super) high: f64,
 }
 
 impl Ruler {
@@ -73,12 +74,12 @@ impl Ruler {
 }
 
 impl ColourScale {
-    pub(super) fn new(scores: impl Iterator<Item = f64>) -> Option<Self> {
-        min_max(scores).map(|(low, high)| Self { low, high })
+    pub(super) fn new(objective: Objective, scores: impl Iterator<Item = f64>) -> Option<Self> {
+        min_max(scores).map(|(low, high)| Self { objective, low, high })
     }
 
-    pub(super) const fn score_range(&self) -> (f64, f64) {
-        (self.low, self.high)
+    pub(super) fn label(&self, score: f64) -> String {
+        self.objective.format_score(score)
     }
 
     pub(super) fn position(&self, score: f64) -> f64 {
@@ -103,7 +104,7 @@ impl ColourScale {
         format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
     }
 
-    pub(super) fn draw_legend(&self, writer: &mut impl Write, objective: Objective) -> io::Result<()> {
+    pub(super) fn draw_legend(&self, writer: &mut impl Write) -> io::Result<()> {
         write!(writer, "<svg class=\"legend\" viewBox=\"0 0 400 40\" width=\"400\" role=\"img\">")?;
         for step in 0..50 {
             let score = self.low + (self.high - self.low) * f64::from(step) / 49.0;
@@ -116,10 +117,11 @@ impl ColourScale {
         }
         writeln!(
             writer,
-            "<text x=\"0\" y=\"32\">{}</text><text x=\"200\" y=\"32\" class=\"middle\">{objective}</text>\
+            "<text x=\"0\" y=\"32\">{}</text><text x=\"200\" y=\"32\" class=\"middle\">{}</text>\
              <text x=\"400\" y=\"32\" class=\"end\">{}</text></svg>",
-            format_short(self.low),
-            format_short(self.high)
+            self.label(self.low),
+            self.objective.title(),
+            self.label(self.high)
         )
     }
 }
@@ -148,10 +150,10 @@ mod tests {
 
     #[test]
     fn brightness_increases_with_the_score() {
-        let shade = ColourScale::new([-1.0, 3.0, 0.5].into_iter()).unwrap();
-        assert_eq!(shade.score_range(), (-1.0, 3.0));
+        let shade = ColourScale::new(Objective::Edge, [-1.0, 3.0, 0.5].into_iter()).unwrap();
+        assert_eq!((shade.low, shade.high), (-1.0, 3.0));
         assert_eq!([-1.0, 1.0, 3.0].map(|value| shade.colour(value)), ["#440154", "#21918c", "#fde725"]);
-        assert_eq!(ColourScale::new([2.0, 2.0].into_iter()).unwrap().colour(2.0), "#21918c");
-        assert!(ColourScale::new(std::iter::empty()).is_none());
+        assert_eq!(ColourScale::new(Objective::Edge, [2.0, 2.0].into_iter()).unwrap().colour(2.0), "#21918c");
+        assert!(ColourScale::new(Objective::Edge, std::iter::empty()).is_none());
     }
 }

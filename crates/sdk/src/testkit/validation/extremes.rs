@@ -10,7 +10,7 @@ use super::subject::{
 };
 use super::surrogate::with_volume;
 use super::{Bench, CheckResult, Finding, failed, noted, passed};
-use crate::{Candle, Millis, Ohlcv, Reason};
+use crate::{Candle, Millis, Ohlcv, Reason, group_thousands};
 use std::cell::Cell;
 
 const TINY_PRICE_FACTOR: f64 = 1e-10;
@@ -142,7 +142,7 @@ pub(super) fn check_memory(subject: &Subject, warmup: usize) -> CheckResult {
             "memory does not grow, but the strategy makes {calls:.1} allocations per candle, which is slow"
         ));
     }
-    passed(format!("memory does not grow over {candles} candles"))
+    passed(format!("memory does not grow over {} candles", group_thousands(&candles.to_string())))
 }
 
 fn measure_growth(

@@ -10,7 +10,7 @@ use super::subject::{
 };
 use super::surrogate::{MIN_EXCESS_STANDARD_ERRORS, Surrogate, with_volume};
 use super::{Bench, Check, CheckReport, CheckResult, Market, failed, passed};
-use crate::{BotContext, Candle, Millis, Outcome};
+use crate::{BotContext, Candle, Millis, Outcome, group_thousands};
 use std::fmt;
 
 /// Maximum probability that one test, over all horizons, rejects an honest strategy.
@@ -43,7 +43,8 @@ pub(super) fn check_unseen_walk(bench: &Bench<'_>) -> CheckResult {
     {
         return failed(format!("{walk}: {}", describe_read_beyond_candle(candle)));
     }
-    passed(format!("the strategy does not beat chance on {} random candles", candles.len()))
+    let count = group_thousands(&candles.len().to_string());
+    passed(format!("the strategy does not beat chance on {count} random candles"))
 }
 
 /// Checks that the strategy does not recognize the market's candles from a file or table.
