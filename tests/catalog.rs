@@ -55,8 +55,6 @@ fn uses_the_configured_catalog_if_it_has_the_series_of_a_bot() {
     generate(&folder, "ETHUSDT");
     let missing = folder.run(&backtest);
     missing.fails(3, &["BTCUSDT 1m for bot \"btc\"", "ETHUSDT 1m", "--symbol BTCUSDT --interval 1m"]);
-    let check = folder.run(&["config", "check", "--config", "bot.toml"]);
-    assert!(check.code == 0 && check.stdout.contains("BTCUSDT 1m for bot \"btc\""), "{}", check.stdout);
     generate(&folder, "BTCUSDT");
     count(1_440);
     folder.run(&[&backtest[..], &["--catalog", "nowhere"]].concat()).fails(3, &["the catalog nowhere"]);

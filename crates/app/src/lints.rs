@@ -153,7 +153,7 @@ const MIN_BOT_PERCENT: f64 = 0.1;
 /// Maximum plausible bound of a volatility filter. A larger value was probably meant as a percentage.
 const MAX_VOLATILITY: f64 = 0.05;
 
-/// Finds fractions in place of percentages and vice versa. The bot stops after one loss or win, or never trades.
+/// Finds fractions that should be percentages, and vice versa. The bot stops after one loss or win, or never trades.
 fn mistaken_percentages(input: &LintInput<'_>) -> Vec<String> {
     input.check_values(|key, value| {
         let round = |number: f64| (number * 1e8).round() / 1e8;

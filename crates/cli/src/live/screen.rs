@@ -130,6 +130,7 @@ impl Screen {
     }
 
     fn show_event(&mut self, event: &Event, funds: Funds, intent: Option<&IntentRow>) {
+        let signed = |amount: &Money| self.format_signed_money(*amount);
         let released = |intent: IntentId| format!("#{intent}: stake released");
         let (style, label, text) = match &event.kind {
             EventKind::Candle { series, candle, origin } => {
@@ -142,13 +143,11 @@ impl Screen {
                 (Style::new(), "opened", describe_opened(opened))
             }
             EventKind::Settled(settled) => return self.show_settlement(event.at, settled, (funds, intent)),
-            EventKind::SettledByPerson { intent, outcome, profit } => (
-                NOTE,
-                "resolved",
-                format!("#{intent} {outcome} {} (set manually)", self.format_signed_money(*profit)),
-            ),
+            EventKind::SettledByPerson { intent, outcome, profit } => {
+                (NOTE, "resolved", format!("#{intent} {outcome} {} (set manually)", signed(profit)))
+            }
             EventKind::Correction { intent, outcome, profit } => {
-                (BAD, "corrected", format!("#{intent} {outcome} {}", self.format_signed_money(*profit)))
+                (BAD, "corrected", format!("#{intent} {outcome} {}", signed(profit)))
             }
             EventKind::Rejected { intent, .. } => (NOTE, "declined", released(*intent)),
             EventKind::NotSent { intent } => (NOTE, "not sent", released(*intent)),
@@ -165,19 +164,15 @@ impl Screen {
             EventKind::OutsideSignal(signal) => {
                 (NOTE, "signal", format!("{} {} from {}", signal.direction, signal.id, signal.source))
             }
-            EventKind::Deposit { amount } => (
-                NOTE,
-                "wallet",
-                format!("balance changed by {} without a trade", self.format_signed_money(*amount)),
-            ),
+            EventKind::Deposit { amount } => {
+                (NOTE, "wallet", format!("balance changed by {} without a trade", signed(amount)))
+            }
             EventKind::WalletDifference { amount: Money::ZERO } => {
                 (BAD, "wallet", "the balance matches the trades again".to_owned())
             }
-            EventKind::WalletDifference { amount } => (
-                BAD,
-                "wallet",
-                format!("the balance differs from the trades by {}", self.format_signed_money(*amount)),
-            ),
+            EventKind::WalletDifference { amount } => {
+                (BAD, "wallet", format!("the balance differs from the trades by {}", signed(amount)))
+            }
             EventKind::Skew { offset } => {
                 let limit = self.risk.as_ref().map(|risk| i64::from(risk.max_clock_skew_ms));
                 (NOTE, "clock", describe_skew(*offset, limit.filter(|limit| *limit > 0).map(Millis::new)))
@@ -190,11 +185,9 @@ impl Screen {
                     format!("#{}: duplicate trade {id} at the venue, stake {stake}", trade.intent),
                 )
             }
-            EventKind::SecondTradeSettled { intent, venue_id, profit } => (
-                NOTE,
-                "second trade",
-                format!("#{intent} {}  {}", self.format_signed_money(*profit), venue_id.as_str()),
-            ),
+            EventKind::SecondTradeSettled { intent, venue_id, profit } => {
+                (NOTE, "second trade", format!("#{intent} {}  {}", signed(profit), venue_id.as_str()))
+            }
             EventKind::Control { control } => {
                 if *control == Control::Reload {
                     // The limits after a reload are not known here.

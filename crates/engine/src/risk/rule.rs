@@ -233,46 +233,30 @@ impl Rule {
                 format_count("cooldown_after_loss_s", risk.cooldown_after_loss_s),
                 format_count("cooldown_after_losses_s", risk.cooldown_after_losses_s),
             ],
-            Self::DailyLossLimit => format_amount_and_percent(
-                "daily_loss_limit",
-                risk.daily_loss_limit,
-                risk.daily_loss_limit_percent,
-            ),
-            Self::DailyProfitTarget => format_amount_and_percent(
-                "daily_profit_target",
-                risk.daily_profit_target,
-                risk.daily_profit_target_percent,
-            ),
-            Self::SessionLossLimit => format_amount_and_percent(
-                "session.loss_limit",
-                session.loss_limit,
-                session.loss_limit_percent,
-            ),
-            Self::SessionProfitTarget => format_amount_and_percent(
-                "session.profit_target",
-                session.profit_target,
-                session.profit_target_percent,
-            ),
-            Self::BotDailyLossLimit => format_amount_and_percent(
-                "daily_loss_limit",
-                own.daily_loss_limit,
-                own.daily_loss_limit_percent,
-            ),
-            Self::BotDailyProfitTarget => format_amount_and_percent(
-                "daily_profit_target",
-                own.daily_profit_target,
-                own.daily_profit_target_percent,
-            ),
-            Self::BotSessionLossLimit => format_amount_and_percent(
-                "session_loss_limit",
-                own.session_loss_limit,
-                own.session_loss_limit_percent,
-            ),
-            Self::BotSessionProfitTarget => format_amount_and_percent(
-                "session_profit_target",
-                own.session_profit_target,
-                own.session_profit_target_percent,
-            ),
+            Self::DailyLossLimit => {
+                limits("daily_loss_limit", risk.daily_loss_limit, risk.daily_loss_limit_percent)
+            }
+            Self::DailyProfitTarget => {
+                limits("daily_profit_target", risk.daily_profit_target, risk.daily_profit_target_percent)
+            }
+            Self::SessionLossLimit => {
+                limits("session.loss_limit", session.loss_limit, session.loss_limit_percent)
+            }
+            Self::SessionProfitTarget => {
+                limits("session.profit_target", session.profit_target, session.profit_target_percent)
+            }
+            Self::BotDailyLossLimit => {
+                limits("daily_loss_limit", own.daily_loss_limit, own.daily_loss_limit_percent)
+            }
+            Self::BotDailyProfitTarget => {
+                limits("daily_profit_target", own.daily_profit_target, own.daily_profit_target_percent)
+            }
+            Self::BotSessionLossLimit => {
+                limits("session_loss_limit", own.session_loss_limit, own.session_loss_limit_percent)
+            }
+            Self::BotSessionProfitTarget => {
+                limits("session_profit_target", own.session_profit_target, own.session_profit_target_percent)
+            }
             Self::RefusedByVenue => {
                 let first = format_count("refused_by_venue_pause_s", risk.refused_by_venue_pause_s);
                 vec![first.map(|first| format!("{first}, doubled after each further declined order"))]
@@ -313,7 +297,7 @@ fn format_percent(key: &str, percent: f64) -> Option<String> {
     (percent > 0.0).then(|| format!("{key} = {percent}"))
 }
 
-fn format_amount_and_percent(key: &str, most: Decimal, share: f64) -> Vec<Option<String>> {
+fn limits(key: &str, most: Decimal, share: f64) -> Vec<Option<String>> {
     vec![format_amount(key, most), format_percent(&format!("{key}_percent"), share)]
 }
 

@@ -66,7 +66,7 @@ impl GateLine {
                 format_percent(*mean_of_all_trades)
             ),
             format!(
-                "95 % range of random gates {}; p-value (shuffled results) {}",
+                "95 % range of random gates {}; p-value (shuffled) {}",
                 random.unwrap_or_else(|| "-".to_owned()),
                 p_value_text(*p_shuffled)
             ),

@@ -226,7 +226,7 @@ impl Feeds {
         self.0.iter().map(|(_, feed)| feed.dropped_prices()).sum()
     }
 
-    /// Returns the next price of any symbol, or `None` in place of the price if the symbol's feed has ended.
+    /// Returns the next price of any symbol, or `None` if the symbol's feed has ended.
     /// The `Hold` has stopped the clock since the price was sent. Never returns if there are no feeds. Cancel-safe.
     pub(crate) async fn next(&mut self) -> (SymbolId, Option<(PriceTick, Hold)>) {
         let (place, tick) = poll_fn(|context| {

@@ -55,28 +55,24 @@ impl Session {
         snapshot: SessionSnapshot,
         before: SnapshotOrigin<'_>,
     ) -> Result<Renumbering, RestoreError> {
-        let old =
-            Self::without_strategies(before.settings).map_err(|error| needs_fold_error(error.to_string()))?;
+        let old = Self::without_strategies(before.settings).map_err(|error| fold_error(error.to_string()))?;
         // Bot positions in the snapshot refer to the previous settings.
         snapshot.check(&old)?;
         if old.money_scale != self.money_scale || before.settings.balance != own.balance {
             return Err(RestoreError::OtherSettings { what: "money" });
         }
         if let Some(key) = incompatible_setting(&before.settings.risk, &own.risk) {
-            return Err(needs_fold_error(format!(
+            return Err(fold_error(format!(
                 "risk.{key} has changed, so the counts of this rule must be recomputed from all trades"
             )));
         }
         if before.headers.iter().any(|header| verdict_plan(header).is_none()) {
-            return Err(needs_fold_error(
-                "the header of an earlier run lacks the verdict settings".to_owned(),
-            ));
+            return Err(fold_error("the header of an earlier run lacks the verdict settings".to_owned()));
         }
         let names = self.collect_names(before.headers);
         let there = snapshot.names();
         let numbers = there.renumbering_to(&names);
-        let numbers =
-            numbers.ok_or_else(|| needs_fold_error("the snapshot has an unknown bot".to_owned()))?;
+        let numbers = numbers.ok_or_else(|| fold_error("the snapshot has an unknown bot".to_owned()))?;
         let payouts = self.check_payout_probes(&old, &snapshot, &numbers, (before.settings, own))?;
         self.check_entry_delays(&old, &snapshot, &there, &numbers)?;
 
@@ -93,7 +89,7 @@ impl Session {
                     *self.bots[index].verdict = bots[at].verdict.clone().renumbered(&numbers);
                 }
                 None if there.bots.contains(&self.names[index]) => {
-                    return Err(needs_fold_error(format!(
+                    return Err(fold_error(format!(
                         "bot \"{}\" was missing in the last run, so its counts must be recomputed from all its trades",
                         self.names[index]
                     )));
@@ -111,7 +107,7 @@ impl Session {
         });
         let absent: Vec<_> = absent.collect();
         if self.names.len() + absent.len() != names.bots.len() {
-            return Err(needs_fold_error("the snapshot lacks a bot of an earlier run".to_owned()));
+            return Err(fold_error("the snapshot lacks a bot of an earlier run".to_owned()));
         }
         self.shared = SharedVerdicts { absent, budget: shared.budget };
         let to = (&numbers, names.symbols.len());
@@ -163,7 +159,7 @@ impl Session {
             (payouts.is_needed_now && is_under_way)
                 .then_some("the symbols or maximum age of payout probes changed while trades are pending")
         };
-        problem.map_or(Ok(payouts), |problem| Err(needs_fold_error(problem.to_owned())))
+        problem.map_or(Ok(payouts), |problem| Err(fold_error(problem.to_owned())))
     }
 
     /// Fails if the entry delay of a bot with pending trades changed, because nominal close times depend on the delay.
@@ -178,7 +174,7 @@ impl Session {
         let changed = under_way.find(|bot| old.entry_delay(*bot) != self.entry_delay(numbers.map_bot(*bot)));
         let Some(bot) = changed else { return Ok(()) };
         let name = there.bots.get(bot.index()).map_or("", String::as_str);
-        Err(needs_fold_error(if self.names.iter().any(|own| own == name) {
+        Err(fold_error(if self.names.iter().any(|own| own == name) {
             format!("entry_delay_s of bot \"{name}\" changed, but its pending trades use the previous value")
         } else {
             format!("bot \"{name}\" was removed, but its pending trades still use its entry_delay_s")
@@ -212,7 +208,7 @@ impl Session {
         } else {
             return Ok(());
         };
-        Err(needs_fold_error(format!("bot \"{}\" has {problem}", bot.name)))
+        Err(fold_error(format!("bot \"{}\" has {problem}", bot.name)))
     }
 
     fn carry_over_bot(
@@ -243,7 +239,7 @@ impl Session {
             "a changed interval and if_refused = \"reset\", so its ladder level must be recomputed from all trades",
         ));
         if let Some(problem) = problem {
-            return Err(needs_fold_error(format!("bot \"{}\" has {problem}", after.name)));
+            return Err(fold_error(format!("bot \"{}\" has {problem}", after.name)));
         }
         bot.last_close = last_close;
         if bot.reentry.is_some() {
@@ -253,6 +249,6 @@ impl Session {
     }
 }
 
-const fn needs_fold_error(why: String) -> RestoreError {
+const fn fold_error(why: String) -> RestoreError {
     RestoreError::NeedsFullFold { why }
 }

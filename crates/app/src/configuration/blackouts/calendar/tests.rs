@@ -103,7 +103,10 @@ fn reports_errors_with_their_line() {
         ("DTSTART:20260105T992500Z".to_owned(), "line 6: \"20260105T992500Z\" is not a date"),
         (start.to_owned(), "line 7: the event that ends on this line has no length"),
         (format!("{start}DTEND;VALUE=DATE:20260106"), "line 8: DTSTART and DTEND must both be dates"),
-        (format!("{start}DTEND:20260105T132500Z"), "line 8: the event that ends on this line has an end"),
+        (
+            format!("{start}DTEND:20260105T132500Z"),
+            "line 8: the end of the event that ends on this line must",
+        ),
         (format!("{start}DTEND:20260105T142500Z\nDURATION:PT1H"), "line 9: the event that ends on this line"),
         (format!("{start}{start}"), "line 7: the event has more than one DTSTART"),
         ("SUMMARY:jobs".to_owned(), "line 7: the event that ends on this line has no DTSTART"),
