@@ -110,7 +110,7 @@ pub fn parse<P: Parameters>(values: &Value) -> Result<P, String> {
     parse_with_descriptions(values, &describe::<P>())
 }
 
-/// Like [`read`], but takes the parameter descriptions, because creating them takes longer than parsing.
+/// Like [`parse`], but takes the parameter descriptions, because creating them takes longer than parsing.
 pub(crate) fn parse_with_descriptions<P: Parameters>(
     values: &Value,
     described: &[Parameter],

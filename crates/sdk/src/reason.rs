@@ -175,7 +175,7 @@ impl Reason {
         }
     }
 
-    /// Returns an address that is equal for all reasons that [share](Self::shares_wording_with) text and names.
+    /// Returns an address that is equal for all reasons that [share](Self::wording_ptr_eq) text and names.
     #[inline]
     pub fn wording_id(&self) -> usize {
         match &self.wording {

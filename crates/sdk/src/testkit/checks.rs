@@ -16,7 +16,7 @@ const UNSEEN_WALK: UnseenWalk = UnseenWalk { seed: 0x00CA_4D1E, candles: 5_000 }
 /// First checks that the strategy can be registered. Then runs each [`Check`] except `Files`, `Processes`, `Outside`
 /// and `Speed` on synthetic one-minute candles. `Memory` requires that the test has installed the
 /// [`CountingAllocator`](super::CountingAllocator). A strategy that exits the process ends the test, and an endless
-/// loop blocks the test. Panics with a list of the failed checks. For your own candles, use [`conformance`].
+/// loop blocks the test. Panics with a list of the failed checks. For your own candles, use [`check_conformance`].
 #[track_caller]
 pub fn assert_passes_checks<S: StrategyFactory>(params: &S::Params) {
     if let Err(problem) = check::<S>(params) {

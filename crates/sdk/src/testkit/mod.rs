@@ -28,8 +28,8 @@
 //! assert_passes_checks::<Momentum>(&Params::default());
 //! ```
 //!
-//! [`Check`] lists the checks. The command `strategy check` runs all checks, and [`conformance`] runs checks on your
-//! own candles. [`from_closes`] builds candles from close prices, and [`signals`] returns the signals as text.
+//! [`Check`] lists the checks. The command `strategy check` runs all checks, and [`check_conformance`] runs checks on your
+//! own candles. [`from_closes`] builds candles from close prices, and [`render_signals`] returns the signals as text.
 //! [`assert_signals`] compares signals with a table, and [`assert_golden`] compares signals with a file.
 
 mod allocator;

@@ -165,7 +165,7 @@ impl Subject {
         self.collect_decisions_with_hook(candles, rivals, &mut || {})
     }
 
-    /// Like [`Self::decisions`], but calls `built` after the build and before the first candle.
+    /// Like [`Self::collect_decisions`], but calls `built` after the build and before the first candle.
     pub fn collect_decisions_with_hook(
         &self,
         candles: &[Candle],
