@@ -42,18 +42,19 @@
 //!         let times = (0..).map(|number| first + length * number);
 //!         let closed = times.take_while(|time| *time + length <= query.end.min(now));
 //!         let rows: Vec<CandleRow> = closed.map(|time| CandleRow { time, prices: PRICES }).collect();
-//!         Ok(Reply::at(Candles::from_rows(&rows, query, now), now))
+//!         Ok(Reply::without_latency(Candles::from_rows(&rows, query, now), now))
 //!     }
 //!
 //!     async fn price(&self, _symbol: &Symbol, as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError> {
 //!         let now = self.clock.now();
 //!         let time = match as_of {
 //!             AsOf::Latest => now,
-//!             AsOf::Moment(time) if time > now => return Ok(Reply::at(PriceAnswer::NotYet, now)),
+//!             AsOf::Moment(time) if time > now => return Ok(Reply::without_latency(PriceAnswer::NotYet, now)),
 //!             AsOf::Moment(time) => time,
 //!         };
 //!         let time = time.floor_to(Millis::SECOND);
-//!         Ok(Reply::at(PriceAnswer::Record(PriceRecord { time, prices: PRICES, created_time: None }), now))
+//!         let record = PriceRecord { time, prices: PRICES, created_time: None };
+//!         Ok(Reply::without_latency(PriceAnswer::Record(record), now))
 //!     }
 //! }
 //! ```

@@ -43,7 +43,7 @@ use std::sync::Arc;
 ///     Ok(Box::new(Fade { move_fraction, reason: reason.clone() }))
 /// })
 /// .with_about("Trades against a candle that moved far.")
-/// .with_parameter(Parameter::new("move_fraction", 0.001).within(0.0, 0.5).with_about("Smallest move."));
+/// .with_parameter(Parameter::new("move_fraction", 0.001).with_range(0.0, 0.5).with_about("Smallest move."));
 /// let registry = Registry::default().with_entry(entry)?;
 /// assert!(registry.find("fade").is_some());
 /// # Ok::<(), candlewick_sdk::RegistryError>(())
