@@ -4,8 +4,6 @@
 //! `cargo bench -p candlewick-runtime --bench open` measures a complete run: runner, coordinator, Session, SQLite journal
 //! in the folder for temporary files, HTTP client. Opens and lower bounds alternate at one pace, so a busy disk or processor
 //! affects all of them. The second measurement also keeps the tables of the journal. Set `TMPDIR=/dev/shm` to exclude the disk.
-//!
-//! With `--opens N` it only makes N opens, slowly enough for a profiler, and prints nothing.
 
 #![allow(clippy::unwrap_used, reason = "what cannot be measured ends the bench")]
 #![allow(clippy::disallowed_methods, reason = "a bench reads a stopwatch")]
@@ -24,7 +22,6 @@ use tokio::runtime::{Builder, Runtime};
 
 const OPENS: usize = 500;
 const MINUTE: Duration = Duration::from_millis(40);
-const PROFILED_MINUTE: Duration = Duration::from_millis(500);
 const BACK_TO_BACK: usize = 5_000;
 const WARM_UP: usize = 5;
 
@@ -36,9 +33,6 @@ struct Pace {
 }
 
 fn main() {
-    if let Some(count) = opens_argument() {
-        return open_for_profiler(count);
-    }
     for (name, runtime) in [
         ("current_thread", Builder::new_current_thread().enable_all().build()),
         ("two worker threads", Builder::new_multi_thread().worker_threads(2).enable_all().build()),
@@ -50,19 +44,6 @@ fn main() {
             print(&floor, &opens);
         }
     }
-}
-
-fn opens_argument() -> Option<usize> {
-    let mut arguments = std::env::args().skip_while(|argument| argument != "--opens");
-    arguments.nth(1).map(|count| count.parse().unwrap())
-}
-
-fn open_for_profiler(count: usize) {
-    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    let (server, folder, mut opens) = (Server::start(), tempfile::tempdir().unwrap(), Opens::default());
-    let pace = Pace { began: Instant::now(), minute: PROFILED_MINUTE, count };
-    runtime.block_on(path::run(&server, (&folder.path().join("journal.db"), false), pace, &mut opens));
-    assert_eq!((opens.signals, opens.first_byte.0.len()), (count, count));
 }
 
 fn measure(runtime: &Runtime, has_tables: bool) -> (Floor, Opens) {
