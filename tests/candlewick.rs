@@ -112,6 +112,8 @@ impl Folder {
         command.envs(["PATH", "HOME"].into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
         command.env("XDG_CACHE_HOME", self.dir.path().join(".cache"));
         command.env("XDG_STATE_HOME", self.dir.path().join(".state"));
+        // Sealing would hide the last candles of a fixture.
+        command.env("CANDLEWICK_EVIDENCE__SEAL", "false");
         command.envs(self.variables.iter().cloned());
         command
     }

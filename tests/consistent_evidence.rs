@@ -2,7 +2,7 @@
 
 use crate::candlewick::{Folder, NO_LIMITS};
 use crate::excerpt::{HOUR, MONDAY, shipped};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Two bots with overlapping trades, latency and draws; the run evicts settled trades at once.
 const BOTS: &str = r#"
@@ -54,6 +54,9 @@ fn same_trades_have_the_same_evidence_in_five_places() {
     let report = run("report --journal run.db");
     let status = run("status --journal run.db");
 
+    for place in [&stored, &live, &report] {
+        assert_eq!(place["evidence"], json!({ "kind": "exploratory", "until": null, "run": null }));
+    }
     assert!(stored["draw"].as_u64() > Some(0) && stored["trades"].as_u64() > Some(100), "{stored}");
     let all = account(&stored["edge"]);
     assert_eq!(all[1], 60.0, "two bots and all their trades share alpha");

@@ -18,7 +18,7 @@ use Ending::{Idle, Lost, Won};
 const BOT: &str = "[simulation]\nlatency_ms = 0\nopen_rounding = \"none\"\n[risk]\ndaily_loss_limit = 0\n\
                    max_drawdown_percent = 0\nmax_trades_per_day = 0\nmax_ruin_probability = 0\nmax_open_trades = 0\n\
                    max_open_trades_per_symbol = 0\nallow_opposite = true\nallow_duplicate = true\n[account]\n\
-                   initial_balance = 100000\n[variants]\nledger = \"\"\n[[bots]]\nname = \"a\"\nsymbol = \"BTCUSDT\"\n\
+                   initial_balance = 100000\n[[bots]]\nname = \"a\"\nsymbol = \"BTCUSDT\"\n\
                    interval = \"1m\"\nstrategy = \"signal-list\"\nparams = { file = \"list.csv\" }\nclose_type = \"01:00\"\n";
 
 const fn price(minute: i64) -> i64 {
@@ -127,7 +127,7 @@ fn verdict_on_a_trade_file_names_the_deciding_trade_and_the_trades_since() {
     let needed = shown["all"]["shown"]["after_trades"].as_u64().unwrap() as usize;
     let then = [vec![Won; 11], vec![Lost; 9]].concat().repeat(20);
     let gone = verdict(&[five_of_eight[..needed].to_vec(), then].concat());
-    assert_eq!(gone["all"]["verdict"], "edge_shown");
+    assert_eq!(gone["all"]["verdict"], "exploratory");
     assert_eq!(gone["all"]["shown"]["after_trades"], needed, "{gone}");
     assert!(found(&gone, "edge_did_not_last").is_some(), "{gone}");
 }

@@ -54,7 +54,7 @@ fn reports_warm_up_and_doubts_about_a_rule_before_and_after_a_run() {
     assert!(!printed(&short, &LIVE).contains("the strategy needs"));
     let tuned = short.with("trend.toml", &TREND.replace("ema(20)", "ema(5)"));
     let report = tuned.run(&["tune", "trend.toml", "--data", "BTCUSDT_1m.csv", "--json", "--quiet"]).json();
-    let found = notices(&report, "candles before the hold-out (");
+    let found = notices(&report, "are a warm-up");
     let numbers: Vec<u64> = found[0].split(' ').filter_map(|word| word.parse().ok()).collect();
     assert_eq!(numbers[1] - numbers[0], report["conditions"][0]["candles"].as_u64().unwrap(), "{found:?}");
 }

@@ -24,6 +24,7 @@ fn judges_a_paper_run_after_each_settlement_and_stops_on_a_rejected_edge() {
         ended
     };
     let first = paper();
+    assert_eq!(first["evidence"]["kind"], "live");
     assert_eq!(first["edge"]["labels"], json!(["on assumed payout"]));
     assert_eq!(paper()["trades"], 0, "a restart keeps the verdict");
     let verdict = &ask("status").json()["verdicts"][0];

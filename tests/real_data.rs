@@ -100,7 +100,6 @@ fn figures_of_the_strategies_page_match_backtests() {
         let sequence = &report["edge"]["win_rate_sequence_95"];
         let label = match report["verdict"].as_str().unwrap() {
             "edge_rejected" => "no edge",
-            "not_enough_trades" => "not enough trades",
             other => other,
         };
         let found = format!(

@@ -1,16 +1,23 @@
 //! `data generate`: a strategy earns a planted edge, and unrealistic assumptions withhold it.
 
 use crate::candlewick::Folder;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 const PERIOD_MS: i64 = 300_000;
 
-fn generated(regime: &str) -> (Folder, Vec<(i64, f64, f64)>) {
+/// Returns generated candles that a run in another folder does not recognize as synthetic.
+pub(crate) fn generate_market(file: &str, options: &str) -> String {
     let folder = Folder::new();
-    let generate = format!("data generate --symbol BTCUSDT --interval 5m --days 60 --regime {regime}");
+    let (symbol, interval) = file.strip_suffix(".csv").and_then(|name| name.split_once('_')).unwrap();
+    let generate = format!("data generate --symbol {symbol} --interval {interval} {options}");
     assert_eq!(folder.run_line(&generate).code, 0);
-    let text = folder.read("BTCUSDT_5m.csv");
+    folder.read(file)
+}
+
+fn generated(regime: &str) -> (Folder, Vec<(i64, f64, f64)>) {
+    let text = generate_market("BTCUSDT_5m.csv", &format!("--days 60 --regime {regime}"));
+    let folder = Folder::new().with("BTCUSDT_5m.csv", &text);
     let rows = text.lines().skip(1).map(|line| {
         let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
         (cells[0] as i64, cells[1], cells[4])
@@ -42,10 +49,12 @@ fn follow(regime: &str, settings: &str) -> Value {
 #[test]
 fn strategy_earns_the_planted_edge_and_nothing_on_a_random_walk() {
     for (regime, chance, verdict) in
-        [("edge:0.58:5m", 0.58, "edge_shown"), ("random-walk", 0.5, "edge_rejected")]
+        [("edge:0.58:5m", 0.58, "exploratory"), ("random-walk", 0.5, "edge_rejected")]
     {
         let report = follow(regime, "");
         assert_eq!((&report["verdict"], &report["bots"][0]["verdict"]), (&verdict.into(), &verdict.into()));
+        assert_eq!(report["evidence"], json!({ "kind": "exploratory", "until": null, "run": null }));
+        assert_eq!(report["edge"]["shown"].is_object(), verdict == "exploratory", "{}", report["edge"]);
         let (won, lost) = (report["won"].as_f64().unwrap(), report["lost"].as_f64().unwrap());
         let decided = won + lost;
         assert!(decided > 8_500.0, "{regime}: {won} won, {lost} lost");
@@ -63,12 +72,13 @@ fn withholds_edge_at_unrealistic_latency_or_payout() {
         ("edge:0.58:5m", "payout_percent_by_symbol = { BTCUSDT = 185.0 }", "185 %"),
     ] {
         let report = follow(regime, &format!("[simulation]\n{settings}\n"));
-        assert_eq!(report["verdict"], "not_enough_trades", "{settings}");
+        assert_eq!(report["verdict"], "exploratory", "{settings}");
         let withheld = report["edge"]["withheld"].as_array().unwrap();
         assert!(withheld.len() == 1 && withheld[0].as_str().unwrap().contains(reason), "{withheld:?}");
         assert!(report["edge"]["account_for"].as_f64().unwrap() >= 20.0, "{report}");
     }
-    assert_eq!(follow("edge:0.58:5m", "[simulation]\npayout_percent = 100\n")["verdict"], "edge_shown");
+    let sound = follow("edge:0.58:5m", "[simulation]\npayout_percent = 100\n");
+    assert!(sound["edge"]["shown"].is_object() && sound["edge"]["withheld"] == json!([]), "{sound}");
 }
 
 #[test]

@@ -236,20 +236,18 @@ fn merges_a_search_that_ends_before_its_last_round() {
 }
 
 #[test]
-fn merge_opens_the_hold_out() {
+fn plan_of_a_walk_has_a_shard_for_each_window() {
     let (whole, here) = (folder(2), folder(2));
-    let alone = whole.run(&walk(&["--open-hold-out"])).json();
+    let alone = whole.run(&walk(&[])).json();
     let mut plan = walk(&["--shards", "1"]);
     plan.insert(1, "plan");
     here.run_line("walk-forward run --shard 1").fails(2, &["walk-forward plan"]);
-    // Each window has a shard, even if fewer are requested.
+    // Even if fewer are requested.
     assert_eq!(here.run(&plan).json()["shards"], json!(5));
     here.run_line("walk-forward run --shard 6").fails(2, &["shard 6 of 5"]);
     for shard in 1..=5 {
         run_elsewhere(&here, "walk-forward", shard);
     }
-    let merged = here.run_line("walk-forward merge --json --open-hold-out").json();
-    assert_eq!(merged["hold_out"]["openings"], 1);
-    assert_eq!(merged["hold_out"]["opened"]["chosen"], alone["hold_out"]["opened"]["chosen"]);
+    let merged = here.run_line("walk-forward merge --json").json();
     assert_eq!(merged["windows"], alone["windows"]);
 }

@@ -102,33 +102,19 @@ fn sweep_on_a_full_disk_keeps_complete_lines_and_resumes_from_them() {
 }
 
 #[test]
-fn stopped_sweep_resumes_and_counts_each_set_once() {
+fn stopped_sweep_resumes_to_the_same_files() {
     let journal = "sweep/trials.jsonl";
-    let variants = |folder: &Folder| {
-        let report = folder.run_line("backtest --json --config bot.toml --data BTCUSDT_1m.csv").json();
-        ["count", "under_way"].map(|key| report["variants"][key].as_u64().unwrap())
-    };
     // Two weeks take long enough for the signal to arrive in time on a busy machine.
     let whole = folder(14);
-    let sets = whole.run(&sweep(&[])).json()["trials"].as_u64().unwrap();
-    let counted = variants(&whole);
-    assert_eq!(counted[1], 0);
+    whole.run(&sweep(&[])).json();
     for (signal, code) in [("KILL", -1), ("INT", 130), ("TERM", 0)] {
         let folder = folder(14);
         let arguments = sweep(&["--threads", "1"]);
         let stopped = stop_when(&folder, &arguments, signal, || journalled(&folder, journal).len() > 4);
         assert_eq!((stopped.code, &*stopped.stdout), (code, ""), "{signal}: {}", stopped.stderr);
         assert!(!folder.path("sweep/results.csv").exists());
-        let ran = journalled(&folder, journal).len() as u64 - 1;
-        let [count, under_way] = variants(&folder);
-        if signal == "KILL" {
-            // All planned sets, and the backtest.
-            assert_eq!([count, under_way], [sets + 1, sets]);
-        } else {
-            assert!(under_way == 0 && (3..=ran + 1).contains(&count), "{signal}: {count} after {ran} trials");
-        }
+        let ran = journalled(&folder, journal).len() - 1;
         assert_eq!(folder.run(&arguments).json()["resumed"], json!(ran));
-        assert_eq!(variants(&folder), counted, "{signal}");
         assert_same(&whole.path("sweep"), &folder.path("sweep"), &RESULTS);
     }
 }

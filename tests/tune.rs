@@ -1,6 +1,7 @@
-//! `tune`: hold-outs, inconclusive candles and gates, and a stopped run that resumes.
+//! `tune`: conclusions, inconclusive candles and gates, and a stopped run that resumes.
 
 use crate::candlewick::{Folder, Run};
+use crate::regimes::generate_market;
 use serde_json::json;
 
 const FOLLOW: &str = r#"
@@ -14,10 +15,8 @@ candles = { default = 1, min = 1, max = 3 }
 const FIXED: &str = "buy = \"close > open\"\nsell = \"close < open\"\n";
 
 fn folder(rule: &str, regime: &str) -> Folder {
-    let folder = Folder::new().with("my.toml", rule);
-    let line = "data generate --symbol BTCUSDT --interval 5m --days 20 --seed 3 --regime";
-    assert_eq!(folder.run_line(&format!("{line} {regime}")).code, 0);
-    folder
+    let candles = generate_market("BTCUSDT_5m.csv", &format!("--days 20 --seed 3 --regime {regime}"));
+    Folder::new().with("my.toml", rule).with("BTCUSDT_5m.csv", &candles)
 }
 
 fn tune(folder: &Folder, more: &str) -> Run {
@@ -25,37 +24,36 @@ fn tune(folder: &Folder, more: &str) -> Run {
 }
 
 #[test]
-fn opened_hold_out_is_shown_again_and_counts_as_seen_by_other_searches() {
+fn promising_bot_has_a_page_and_a_next_step() {
     let folder = folder(FOLLOW, "edge:0.66:5m");
-    let report = tune(&folder, "--open-hold-out --html page.html").json();
+    let report = tune(&folder, "--html page.html").json();
+    assert_eq!(report["conclusion"], "promising", "{report:#}");
+    assert!(report["next"].to_string().contains("candlewick confirm"), "{report:#}");
     let page = folder.read("page.html");
     assert!(page.contains("id=\"windows\"") && page.contains("id=\"best\""));
     assert!(folder.run_line("backtest --config tune/best.toml --json").json()["trades"].as_u64() > Some(100));
-    let again = tune(&folder, "--open-hold-out").json();
-    assert_eq!(again["conclusion"], "edge_held");
-    assert_eq!(again["walk_forward"]["hold_out"], report["walk_forward"]["hold_out"]);
-    // Another search does not count the hold-out as unseen.
-    let seen = tune(&folder, "--out seen --param candles=1..2").json();
-    assert_eq!(seen["conclusion"], "edge_shown", "{seen:#}");
-    assert!(seen["words"].as_str().unwrap().contains("its candles were used before"), "{seen:#}");
+    // The same candles, which are now recognized as synthetic.
+    let generate =
+        "data generate --symbol BTCUSDT --interval 5m --days 20 --seed 3 --force --regime edge:0.66:5m";
+    assert_eq!(folder.run_line(generate).code, 0);
+    let next = tune(&folder, "").json()["next"].to_string();
+    assert!(next.contains("data fetch") && !next.contains("confirm"), "{next}");
     let folder = folder.with("my.toml", &FOLLOW.replace("max = 3", "max = 2"));
     assert_eq!(tune(&folder, "").json()["sweep"]["trials"], 2, "another rule is another search");
 }
 
 #[test]
-fn hold_out_stays_locked_without_a_proven_edge() {
+fn concludes_from_the_walk_forward_tests() {
     for (rule, regime, more, conclusion) in [
-        (FOLLOW, "random-walk", "--open-hold-out", "no_edge"),
+        (FOLLOW, "random-walk", "", "no_edge"),
         (FIXED, "random-walk", "", "no_edge"),
-        (FIXED, "edge:0.66:5m", "", "edge_shown"),
+        (FIXED, "edge:0.66:5m", "", "promising"),
         // Real payouts never exceed the stake.
         (FIXED, "edge:0.66:5m", "--config payout.toml", "edge_withheld"),
     ] {
         let folder = folder(rule, regime).with("payout.toml", "[simulation]\npayout_percent = 185\n");
         let report = tune(&folder, more).json();
         assert_eq!(report["conclusion"], conclusion, "{report:#}");
-        assert_eq!(report["walk_forward"]["hold_out"]["openings"], 0);
-        assert!(!folder.path(".state/candlewick/hold-outs.jsonl").exists());
         assert_eq!(report["sweep"].is_null(), rule == FIXED, "nothing to search");
     }
 }
@@ -68,8 +66,7 @@ fn best_set_has_the_same_figures_in_a_backtest() {
     let report = folder.run_line("tune my.toml --data EURUSD_1m.csv --json").json();
     let best = &report["sweep"]["best"][0]["figures"];
     assert!(best["draw"].as_i64() > Some(0), "without draws, rounding changes nothing: {best}");
-    let until = &report["walk_forward"]["hold_out"]["from"];
-    let again = folder.run_line(&format!("backtest --config tune/best.toml --to {until} --json")).json();
+    let again = folder.run_line("backtest --config tune/best.toml --json").json();
     for figure in ["trades", "won", "lost", "draw", "pnl"] {
         assert_eq!(again[figure], best[figure], "{figure}");
     }
@@ -129,7 +126,7 @@ fn stopped_run_resumes_to_the_same_results() {
     assert_eq!(resumed["sweep"]["resumed"], 40, "{resumed:#}");
     assert!(resumed["walk_forward"]["resumed"].as_u64() > Some(40));
     let pointers = "/conclusion /candles /sweep/best /sweep/luck /walk_forward/windows /walk_forward/edge \
-                    /walk_forward/hold_out /walk_forward/out_of_sample";
+                    /walk_forward/out_of_sample";
     for pointer in pointers.split_whitespace() {
         assert_eq!(resumed.pointer(pointer), whole.pointer(pointer), "{pointer}");
     }

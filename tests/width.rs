@@ -13,6 +13,7 @@ const RUNS: &[(i32, &str)] = &[
     (0, "backtest --config bots.toml DATA"),
     (0, "config check --config bots.toml"),
     (0, "config init --defaults first.toml"),
+    (2, "confirm bots.toml DATA --yes"),
     (0, "data check BTCUSDT_1m.csv"),
     (0, "data import BTCUSDT_1m.csv GBPUSD_1m.csv"),
     (0, "data export BTCUSDT@1m --out exported.csv"),

@@ -75,6 +75,8 @@ def backtest(
     ``candles``, uses those in the catalog, or two weeks of synthetic ones. Other keyword arguments are flags of
     ``candlewick backtest``: ``html="report.html"``, ``sensitivity=True``, ``from_="2026-01-01"``.
 
+    The replay ends before the sealed day. Only ``candlewick confirm`` and live or paper trading can show an edge.
+
     Releases the GIL, and stops on Ctrl-C. Raises :class:`CandlewickError`, or the exception of the strategy.
     """
     check_flags("backtest", flags, _KEYWORDS)
@@ -106,6 +108,8 @@ def sweep(
 
     A search that was stopped resumes in its ``folder``. Other arguments are those of :func:`backtest`, or flags of ``candlewick sweep``:
     ``trials=500``, ``objective="sharpe"``, ``way="tpe"`` (the flag ``--search``), ``where="slow > 2 * fast"``.
+
+    The best of many sets is partly luck. Only ``candlewick confirm`` and live or paper trading can show an edge.
     """
     check_flags("sweep", flags.keys() - {"way"}, _KEYWORDS)
     bots = _bots(strategy, symbol, interval, candles, close_type=close_type, params=params, stake=stake)
@@ -134,8 +138,9 @@ def walk_forward(
 ) -> WalkForward:
     """Chooses parameters on past candles and tests them on later ones, window by window.
 
-    Other arguments are those of :func:`sweep`, or flags of ``candlewick walk-forward``: ``train="90d"``, ``test="30d"``, ``anchored=True``,
-    ``open_hold_out=True``.
+    Other arguments are those of :func:`sweep`, or flags of ``candlewick walk-forward``: ``train="90d"``, ``test="30d"``, ``anchored=True``.
+
+    All windows end before the sealed day. Only ``candlewick confirm`` and live or paper trading can show an edge.
     """
     check_flags("walk-forward", flags.keys() - {"way"}, _KEYWORDS)
     bots = _bots(strategy, symbol, interval, candles, close_type=close_type, params=params, stake=stake)

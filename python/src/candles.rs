@@ -8,9 +8,10 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, Float64Array, PrimitiveArray, RecordBatch, TimestampMillisecondArray};
 use arrow_schema::ArrowError;
-use candlewick_app::candles::{CandleStore, DataName};
-use candlewick_history::{CandleFormat, Catalog, ignore_progress};
-use candlewick_sdk::{Candle, CandleSeries, CoverageRule, Interval, Millis, Ohlcv, Series};
+use candlewick_app::candles::{DataName, read_for_exploration};
+use candlewick_app::configuration::{BaseLayer, Flag, LoadedConfig};
+use candlewick_history::{CandleFormat, ignore_progress};
+use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Ohlcv, Series};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -115,19 +116,15 @@ fn read_numbers(array: &dyn Array, name: &str) -> PyResult<Vec<f64>> {
         .ok_or_else(|| PyValueError::new_err(format!("the column {name} has type {kind}: use numbers")))
 }
 
-/// Reads candles from a file (`BTCUSDT_1m.csv`, `BTCUSDT@1m=PATH`) or from the catalog (`BTCUSDT@1m`).
+/// Reads candles before the sealed day, from a file (`BTCUSDT_1m.csv`, `BTCUSDT@1m=PATH`) or from the catalog
+/// (`BTCUSDT@1m`).
 #[pyfunction]
 pub(crate) fn read_candles(py: Python<'_>, name: &str, catalog: PathBuf) -> PyResult<Table> {
     let name: DataName = name.parse().map_err(value_error)?;
-    let objects = std::env::temp_dir().join("candlewick").join("objects");
-    let longer_share_percent = CoverageRule::DEFAULT_SHARE_PERCENT;
-    let store = CandleStore {
-        catalog: Catalog::new(catalog),
-        cache: None,
-        object_folder: objects,
-        longer_share_percent,
-    };
-    let read = py.detach(|| name.read(&store, &mut |at| ignore_progress(at)));
+    let flag = Flag::new("catalog", "data", "catalog", Some(catalog));
+    let loaded = LoadedConfig::read(&[], BaseLayer::Sandbox, flag.into_iter().collect());
+    let loaded = loaded.map_err(|error| PyOSError::new_err(error.text()))?;
+    let read = py.detach(|| read_for_exploration(&loaded, &name, &mut |at| ignore_progress(at)));
     let read = read.map_err(|error| PyOSError::new_err(error.text()))?;
     candles_to_batch(read.candles().candles()).map(Table).map_err(value_error)
 }

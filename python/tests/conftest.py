@@ -41,14 +41,17 @@ def run(program: str) -> Callable[..., str]:
 def candles(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four days of candles in a file."""
     folder = tmp_path_factory.mktemp("candles")
-    candlewick.data.generate("BTCUSDT", days=4, seed=7, out=str(folder))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(folder / ".state"))
+        candlewick.data.generate("BTCUSDT", days=4, seed=7, out=str(folder))
     return folder / "BTCUSDT_1m.csv"
 
 
 @pytest.fixture(autouse=True)
 def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs each test in its own folder, without settings of the machine."""
+    """Runs each test in its own folder, on all candles and without settings of the machine."""
     monkeypatch.chdir(tmp_path)
     for name in [name for name in os.environ if name.startswith("CANDLEWICK_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / ".state"))
+    monkeypatch.setenv("CANDLEWICK_EVIDENCE__SEAL", "false")

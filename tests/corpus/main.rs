@@ -147,7 +147,8 @@ fn check(name: &str, folder: &Path) -> CheckOutput {
     let (place, own) = name.split_once(':').unwrap_or(("", name));
     let strategy = if place == "rules" { place } else { own };
     command.args(["strategy", "check", strategy, "--json", "--seed", SEED]).current_dir(folder).env_clear();
-    command.env("XDG_CACHE_HOME", folder);
+    command.env("XDG_CACHE_HOME", folder).env("XDG_STATE_HOME", folder);
+    command.env("CANDLEWICK_EVIDENCE__SEAL", "false");
     // A cheat that waits long shows only in many candles.
     match name {
         "t-sleeper" => &mut command,
@@ -198,7 +199,9 @@ fn search(
     let mut command = Command::new(std::env::current_exe().unwrap());
     let (out, data) = (format!("{command_name}-{strategy}"), declare::DATA);
     command.args([command_name, "--config", "bot.toml", "--data", data, "--param", "close_type=01:00,02:00"]);
-    command.args(["--out", &out]).current_dir(folder).env_clear().env("XDG_CACHE_HOME", folder);
+    command.args(["--out", &out]).current_dir(folder).env_clear();
+    command.env("XDG_CACHE_HOME", folder).env("XDG_STATE_HOME", folder);
+    command.env("CANDLEWICK_EVIDENCE__SEAL", "false");
     let output = command.output().unwrap();
     let outcome = String::from_utf8_lossy(&output.stderr);
     let has_results = folder.join(&out).join(results).exists();

@@ -46,9 +46,8 @@ impl Program {
         {
             command.env(name, folder);
         }
-        // Outputs may refer to these files, so they stay in the folder of the case.
-        command.env("CANDLEWICK_VARIANTS__LEDGER", "candlewick.variants.jsonl");
-        command.env("CANDLEWICK_DATA__STATE", ".candlewick");
+        // Sealing would hide the last candles of a case.
+        command.env("CANDLEWICK_EVIDENCE__SEAL", "false");
         command
     }
 }

@@ -126,7 +126,6 @@ pub enum ErrorKind {
     InvalidArgument,
     UnusableData,
     VenueFailed,
-    HoldOutOpenedBefore,
     RealMoneyRefused,
     OrderRefused,
     OrderNotConfirmed,

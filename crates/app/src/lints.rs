@@ -310,7 +310,7 @@ fn long_warm_ups(input: &LintInput<'_>) -> Vec<String> {
         let warm_up = WarmUp::from_bot(bot, input.registry)?;
         let Some(candles) = input.candles else { return warm_up.describe_long_warm_up() };
         let own = candles.iter().find(|series| series.series() == bot.series())?;
-        warm_up.describe_warm_up_share(own.candles().len(), "")
+        warm_up.describe_warm_up_share(own.candles().len())
     })
 }
 

@@ -428,10 +428,9 @@ struct BotTrades {
     manual: u64,
 }
 
-fn collect_verdicts(
-    JournalContents { session, book, .. }: &JournalContents,
-    old: &[OldTrade],
-) -> Vec<VerdictLine> {
+fn collect_verdicts(contents: &JournalContents, old: &[OldTrade]) -> Vec<VerdictLine> {
+    let JournalContents { session, book, .. } = contents;
+    let is_past = contents.last_run().trading == Some(TradingMode::Sandbox);
     let verdicts: Vec<&BotVerdict> = session.verdicts().collect();
     let mut bots: Vec<BotTrades> = verdicts.iter().map(|_| BotTrades::default()).collect();
     let young = book.rows().iter().map(|row| {
@@ -449,7 +448,8 @@ fn collect_verdicts(
     let lines = session.bot_names().iter().zip(verdicts).zip(bots);
     let line = |((bot, verdict), own): ((&String, &BotVerdict), BotTrades)| {
         let intervals = EdgeIntervals::from_sequence(RunningEdge::from_rows(&own.rows).sequence());
-        VerdictLine::from_verdict(bot, verdict, (own.manual, intervals))
+        let line = VerdictLine::from_verdict(bot, verdict, (own.manual, intervals));
+        if is_past { line.on_past_candles() } else { line }
     };
     lines.map(line).collect()
 }

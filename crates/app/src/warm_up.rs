@@ -49,13 +49,13 @@ impl WarmUp {
         })
     }
 
-    pub fn describe_warm_up_share(&self, count: usize, scope: &str) -> Option<String> {
+    pub fn describe_warm_up_share(&self, count: usize) -> Option<String> {
         // The last candle of the warm-up can already produce a signal.
         let silent = self.candles.saturating_sub(1).min(count);
         let percent = silent as f64 / count.max(1) as f64 * 100.0;
         (percent > LONG_WARM_UP_PERCENT).then(|| {
             format!(
-                "the first {silent} of {count} candles{scope} ({percent:.0} %) are a warm-up without trades; add earlier candles or use \
+                "the first {silent} of {count} candles ({percent:.0} %) are a warm-up without trades; add earlier candles or use \
                  shorter periods{}",
                 self.describe_parts()
             )
@@ -110,11 +110,11 @@ mod tests {
             (1, 1, None),
             (10, 0, None),
         ] {
-            let text = warm_up(needed, 0).describe_warm_up_share(candles, "");
+            let text = warm_up(needed, 0).describe_warm_up_share(candles);
             assert_eq!(text.is_some(), expected.is_some(), "{needed} of {candles}: {text:?}");
             assert!(text.unwrap_or_default().contains(expected.unwrap_or_default()), "{needed} of {candles}");
         }
-        let text = warm_up(794, 500).describe_warm_up_share(2_880, "").unwrap();
+        let text = warm_up(794, 500).describe_warm_up_share(2_880).unwrap();
         assert!(text.contains("the first 793 of 2880 candles (28 %)"), "{text}");
         assert!(text.ends_with("; the gate needs 500 warm-up candles"), "{text}");
     }

@@ -56,7 +56,7 @@ fn long_version() -> &'static str {
     after_help = "Examples:\n  candlewick backtest\n  candlewick live --sandbox\n  candlewick strategy list\n\n\
                   Exit codes:\n  0    success\n  1    unexpected error\n  2    invalid arguments or configuration\n  \
                   3    unusable data\n  4    venue declined or unreachable, or results still pending\n  \
-                  5    a check failed\n  6    halted by a limit, or operator action required\n  7    journal in use by another process\n  130  interrupted"
+                  5    a check failed\n  6    halted by a limit, or operator action required\n  7    journal in use by another process\n  8    no edge shown by `confirm`\n  130  interrupted"
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -286,7 +286,7 @@ mod tests {
         command.clone().debug_assert();
         check(&command);
         let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-        for code in [0, 1, 2, 3, 4, 5, 6, 7, 130] {
+        for code in [0, 1, 2, 3, 4, 5, 6, 7, 8, 130] {
             let is_line_of_code = |line: &str| line.trim_start().starts_with(&format!("{code} "));
             assert!(help.lines().any(is_line_of_code), "{code}: {help}");
         }

@@ -2,12 +2,14 @@
 #![allow(clippy::doc_markdown, reason = "the documentation of arguments is the help printed by clap")]
 
 use crate::context::Context;
+use crate::question::ask_yes_or_no;
 use candlewick_app::candles::{CandleChoice, PriceSource};
+use candlewick_app::evidence::SealUse;
 use candlewick_records::format_utc;
 use candlewick_report::run::ReplayBasis;
 use candlewick_sandbox::{NamedSpeed, SandboxSpeed};
 use candlewick_sdk::{Interval, Millis, Payout};
-use chrono::{DateTime, Datelike, Days, NaiveDateTime, NaiveTime};
+use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveDateTime, NaiveTime};
 use clap::{ArgAction, Args};
 use std::path::PathBuf;
 
@@ -32,11 +34,6 @@ pub(crate) struct GlobalArguments {
 pub(crate) fn parse_percent(text: &str) -> Option<f64> {
     let number = text.trim().strip_suffix('%').unwrap_or(text).trim();
     number.parse().ok().filter(|percent: &f64| percent.is_finite())
-}
-
-pub(crate) fn parse_percent_within(text: &str, [min, max]: [f64; 2]) -> Result<f64, String> {
-    let percent = parse_percent(text).filter(|percent| (min..=max).contains(percent));
-    percent.ok_or_else(|| format!("use a percentage from {min} to {max}"))
 }
 
 pub(crate) fn parse_payout_percent(text: &str) -> Result<f64, String> {
@@ -113,18 +110,42 @@ pub(crate) struct CandleArguments {
     /// Payout of a win, in percent of the stake [default: simulation.payout_percent]
     #[arg(long, value_name = "PERCENT", value_parser = parse_payout_percent)]
     payout: Option<f64>,
+    /// Move the sealed day forward to this day, so that earlier days may be explored. They are then seen, for all symbols
+    #[arg(long, value_name = "DATE", conflicts_with = "all")]
+    until: Option<NaiveDate>,
+    /// Explore all candles, so that no day of them can be used by `confirm`
+    #[arg(long)]
+    all: bool,
+    /// Do not ask before sealed days are opened
+    #[arg(long)]
+    yes: bool,
 }
 
 impl CandleArguments {
+    pub(crate) const fn allows_coarse(&self) -> bool {
+        self.allow_coarse
+    }
+
+    /// Converts the arguments. Asks first if they open sealed days.
     pub(crate) fn to_candle_choice(&self) -> CandleChoice {
-        let Self { data, catalog, from, to, allow_coarse, rules, payout } = self.clone();
-        CandleChoice { data, catalog, from, to, allow_coarse, rules, payout }
+        let Self { data, catalog, from, to, allow_coarse, rules, payout, until, all, yes } = self.clone();
+        let seal = if until.is_some() || all {
+            let days =
+                until.map_or_else(|| "all days".to_owned(), |until| format!("the days before {until}"));
+            let question = format!(
+                "Explore {days}? Sealed days among them can then never confirm an edge, for any symbol."
+            );
+            SealUse::Open { until, is_confirmed: yes || ask_yes_or_no(&question) }
+        } else {
+            SealUse::Explore
+        };
+        CandleChoice { data, catalog, from, to, allow_coarse, rules, payout, seal }
     }
 }
 
-pub(crate) fn replay_basis(choice: &CandleChoice, prices: PriceSource) -> ReplayBasis {
+pub(crate) fn replay_basis(allows_coarse: bool, prices: PriceSource) -> ReplayBasis {
     ReplayBasis {
-        may_have_coarse_candles: choice.allow_coarse,
+        may_have_coarse_candles: allows_coarse,
         has_venue_prices: prices == PriceSource::Venue,
         has_simulated_latency: false,
     }

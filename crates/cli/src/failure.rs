@@ -28,6 +28,8 @@ use std::fmt::Write as _;
 pub(crate) enum Ending {
     /// The command has finished, or SIGTERM caused an orderly stop.
     Done = 0,
+    /// A confirmation has not shown an edge.
+    NotShown = 8,
     /// Ctrl-C caused an orderly stop.
     Interrupted = 130,
 }
@@ -234,7 +236,6 @@ const fn report_failure_kind(kind: ErrorKind) -> FailureKind {
         ErrorKind::InvalidArgument => FailureKind::Configuration,
         ErrorKind::UnusableData => FailureKind::Data,
         ErrorKind::VenueFailed => FailureKind::Venue,
-        ErrorKind::HoldOutOpenedBefore => FailureKind::Check,
         ErrorKind::RealMoneyRefused => FailureKind::Stopped,
         ErrorKind::OrderRefused | ErrorKind::OrderNotConfirmed | ErrorKind::SystemFailed => {
             FailureKind::Unexpected

@@ -94,7 +94,7 @@ pub(crate) fn exit_on_stop() -> Result<(), Failure> {
         remove_partial_files();
         let (how, code) = match ending {
             Ending::Interrupted => ("Interrupted", 130),
-            Ending::Done => ("Terminated", 143),
+            Ending::Done | Ending::NotShown => ("Terminated", 143),
         };
         anstream::eprintln!("{how}: no incomplete files were left behind; run the same command again.");
         std::process::exit(code);

@@ -36,6 +36,7 @@ mod live;
 mod log;
 mod output;
 mod progress;
+mod question;
 mod repeats;
 mod search;
 mod terminal;
@@ -43,7 +44,6 @@ mod terminal;
 pub use app::App;
 pub use candlewick_app::configuration::{
     AccountSettings, BrokerSettings, Config, ControlSettings, DataSettings, JournalSettings, Mode,
-    VariantSettings,
 };
 pub use candlewick_app::live::VenuePorts;
 pub use candlewick_app::validation::ChildProgram;

@@ -1,7 +1,7 @@
 //! Command-line options of parameter searches and of their plans.
 #![allow(clippy::doc_markdown, reason = "the documentation of arguments is the help printed by clap")]
 
-use crate::arguments::{CandleArguments, parse_long_duration, parse_percent_within};
+use crate::arguments::{CandleArguments, parse_long_duration};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
@@ -79,9 +79,6 @@ pub(crate) struct LayoutArguments {
     /// Gap between training and test, in addition to the length of the longest possible trade
     #[arg(long, value_name = "LENGTH", value_parser = parse_long_duration, default_value = "0m")]
     embargo: Millis,
-    /// Size of the hold-out (the last candles, used only for a final test), in percent of all candles; 0 for none
-    #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = parse_hold_out)]
-    hold_out: f64,
 }
 
 #[derive(Debug, Args)]
@@ -222,22 +219,7 @@ impl SearchArguments {
 
 impl LayoutArguments {
     pub(crate) fn to_layout_spec(&self) -> LayoutSpec {
-        let Self { anchored, train, test, embargo, hold_out } = *self;
-        LayoutSpec { anchored, train, test, embargo, hold_out }
-    }
-}
-
-fn parse_hold_out(text: &str) -> Result<f64, String> {
-    parse_percent_within(text, [0.0, 90.0])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parses_hold_outs_up_to_ninety_percent() {
-        assert_eq!((parse_hold_out("20"), parse_hold_out("12.5%")), (Ok(20.0), Ok(12.5)));
-        assert!(["-1", "91", "a fifth", "NaN"].iter().all(|text| parse_hold_out(text).is_err()));
+        let Self { anchored, train, test, embargo } = *self;
+        LayoutSpec { anchored, train, test, embargo }
     }
 }

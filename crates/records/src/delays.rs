@@ -142,6 +142,12 @@ impl Delays {
         Ok(collector.delays)
     }
 
+    /// Returns the longest time from the close of a candle to its arrival; `None` without live candles.
+    pub fn longest_candle_delay(&self) -> Option<Millis> {
+        let longest = |samples: &Samples| samples.close_to_available.keys().next_back().copied();
+        self.symbols.values().filter_map(longest).max()
+    }
+
     pub const fn is_simulated(&self) -> bool {
         self.is_simulated
     }

@@ -21,8 +21,8 @@ pub use run::{NO_RUN, RecordedRun, RecordedRuns, TradingMode};
 pub use table::{Table, fit_tables_to, table, table_text};
 pub use trade::{IntentOrigin, TradeFilter, TradeLine, TradeList, TradePage};
 pub use verdict::{
-    EDGE_NO_LONGER_HELD, EdgeIntervals, VerdictLine, edge_threshold, no_longer_held_text, threshold_text,
-    verdict_name, verdict_text, withheld_verdict_text,
+    EDGE_NO_LONGER_HELD, EXPLORATORY, EdgeIntervals, PRACTICE, VerdictLine, edge_threshold,
+    no_longer_held_text, threshold_text, verdict_name, verdict_text, withheld_verdict_text,
 };
 
 use candlewick_engine::EngineError;

@@ -64,6 +64,12 @@ impl VerdictLine {
         }
     }
 
+    /// Replaces *edge shown*, which trades on past candles cannot show.
+    #[must_use]
+    pub fn on_past_candles(self) -> Self {
+        if self.verdict == "edge_shown" { Self { verdict: EXPLORATORY, ..self } } else { self }
+    }
+
     pub fn describe(&self) -> String {
         let Self { bot, trades, account_for, account_against, threshold_for, threshold_against, .. } = self;
         let trades = count_text(*trades, "trade", "trades");
@@ -98,6 +104,10 @@ pub fn threshold_text(threshold: Option<f64>) -> String {
 }
 
 pub const EDGE_NO_LONGER_HELD: &str = "edge_no_longer_held";
+/// Verdict on trades on explored candles, whose evidence does not rule out an edge.
+pub const EXPLORATORY: &str = "exploratory";
+/// Verdict on trades on synthetic candles, whose evidence does not rule out an edge.
+pub const PRACTICE: &str = "practice";
 
 pub fn no_longer_held_text(since: &str) -> String {
     format!("the edge has not held since {since} (it has ended, or was smaller from the start)")
@@ -105,7 +115,7 @@ pub fn no_longer_held_text(since: &str) -> String {
 
 pub fn withheld_verdict_text(reasons: &[String], no_longer_held_since: Option<&str>) -> String {
     let since = no_longer_held_since.map(|since| format!("; also {}", no_longer_held_text(since)));
-    format!("exploratory, edge withheld: {}{}", reasons.join("; "), since.unwrap_or_default())
+    format!("edge withheld: {}{}", reasons.join("; "), since.unwrap_or_default())
 }
 
 pub fn verdict_name(test: &EdgeTest) -> (&'static str, Option<u64>) {
@@ -120,6 +130,7 @@ pub fn verdict_text(verdict: &str, about_more: Option<u64>) -> String {
     match (verdict, about_more) {
         ("edge_shown", _) => "edge shown".to_owned(),
         ("edge_rejected", _) => "no edge".to_owned(),
+        (EXPLORATORY | PRACTICE, _) => verdict.to_owned(),
         (_, Some(more)) => format!("not enough trades yet (about {})", count_text(more, "more", "more")),
         (_, None) => "not enough trades yet".to_owned(),
     }
@@ -175,11 +186,11 @@ mod tests {
 
     #[test]
     fn describes_edge_that_is_withheld_and_no_longer_held() {
-        let reasons = ["prices are coarse".to_owned(), "of 3 variants".to_owned()];
+        let reasons = ["prices are coarse".to_owned(), "payouts are high".to_owned()];
         let one = withheld_verdict_text(&reasons, None);
         let both = withheld_verdict_text(&reasons, Some(&format_utc(Millis::ZERO)));
         for words in [&one, &both] {
-            assert!(words.contains("withheld: prices are coarse; of 3 variants"), "{words}");
+            assert!(words.contains("withheld: prices are coarse; payouts are high"), "{words}");
         }
         assert_eq!([one, both].map(|words| words.contains("has not held since 1970-01-01")), [false, true]);
     }

@@ -109,7 +109,7 @@ impl ComparedRun {
         if self.withheld.is_empty() {
             name
         } else {
-            format!("exploratory, edge withheld: {}", self.withheld.join("; "))
+            format!("{name}, edge withheld: {}", self.withheld.join("; "))
         }
     }
 }

@@ -3,6 +3,7 @@
 pub mod analysis;
 pub mod comparison;
 pub mod conditions;
+pub mod confirmation;
 pub mod edge;
 mod figure;
 mod markup;

@@ -1,9 +1,9 @@
-//! The trade at which the verdict first showed an edge, and the results of all later trades.
+//! The trade at which the account for an edge reached its threshold, and the results of all later trades.
 
 use crate::analysis::{Finding, FindingKind};
 use crate::edge::is_calendar_time;
 use candlewick_engine::{EdgeDetection, JudgedTrade};
-use candlewick_records::format_utc;
+use candlewick_records::format_time;
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{EdgeTest, MeanBreakEven, Verdict};
 use serde::Serialize;
@@ -68,16 +68,16 @@ impl EdgeDetectionLine {
     pub fn describe(&self) -> String {
         let since = self.later_trades();
         let all = self.after_trades + since;
-        let shown = format!("edge shown after trade {} of {all}{}", self.after_trades, self.time_suffix());
+        let shown = format!("edge shown after trade {} of {all}{}", self.after_trades, self.date_suffix());
         match (since, self.later_win_rate()) {
             (0, _) => shown,
             (_, None) => format!("{shown}; {since} since then"),
-            (_, Some(words)) => format!("{shown}; {since} since then: {words}"),
+            (_, Some(words)) => format!("{shown}; since then {words}"),
         }
     }
 
-    fn time_suffix(&self) -> String {
-        self.at.map(|at| format!(" ({})", format_utc(at))).unwrap_or_default()
+    fn date_suffix(&self) -> String {
+        self.at.map(|at| format_time(at, " on %Y-%m-%d")).unwrap_or_default()
     }
 
     fn later_win_rate(&self) -> Option<String> {
@@ -91,10 +91,10 @@ impl EdgeDetectionLine {
     pub(crate) fn finding(&self) -> Option<Finding> {
         let words = self.later_win_rate().filter(|_| self.is_supported_since == Some(false))?;
         let text = format!(
-            "The edge did not last: it was shown after trade {}{}, but the {} later trades do not support it: {words}. \
-             A verdict is final once it is reached.",
+            "The edge did not last: its evidence reached the threshold after trade {}{}, but the {} later \
+             trades do not support it: {words}.",
             self.after_trades,
-            self.time_suffix(),
+            self.date_suffix(),
             self.later_trades()
         );
         Some(FindingKind::EdgeDidNotLast.serious(text))

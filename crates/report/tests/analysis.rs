@@ -12,6 +12,7 @@ use candlewick_records::TradingMode;
 use candlewick_report::analysis::{Analysis, Breakdown, Dimension, EquityPoint, Prices, RunData};
 use candlewick_report::run::{Caveats, ReplayBasis};
 use candlewick_sdk::{Candle, Direction, Interval, Millis, Money, MoneyScale, Payout, Signal, Strategy};
+use candlewick_search::evidence::EvidenceKind;
 use stage::{START, bot, closing, minute, run, series, settings};
 use std::ops::Range;
 
@@ -187,8 +188,13 @@ fn withholds_edge_of_bots_with_a_payout_above_the_stake() {
         let (venue, bots) = (&settings.simulation, &settings.session.bots[..]);
         let (_, finished) = finished(&CLOSES, &[]);
         for caveats in [
-            Caveats::for_replay(basis, venue, bots),
-            Caveats::for_live_run(Some(TradingMode::Paper), (venue, bots), &finished.book),
+            Caveats::for_replay(basis, venue, bots, EvidenceKind::Practice),
+            Caveats::for_live_run(
+                Some(TradingMode::Paper),
+                (venue, bots),
+                &finished.book,
+                EvidenceKind::default(),
+            ),
         ] {
             let told =
                 caveats.withholding_reasons.iter().filter_map(|words| words.strip_prefix("a payout of "));

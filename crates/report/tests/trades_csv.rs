@@ -9,6 +9,7 @@ use candlewick_engine::{
 use candlewick_report::edge::{Sample, TradesFile, read_trades};
 use candlewick_report::run::{Caveats, EdgeLine, RunFacts, write_trades_to};
 use candlewick_sdk::{Candle, Interval, Millis, Money, Ohlcv, Outcome, Payout, Signal, Strategy};
+use candlewick_search::evidence::EvidenceKind;
 use candlewick_statistics::{EdgeTest, EdgeTestPlan};
 use proptest::prelude::*;
 use serde_json::json;
@@ -169,7 +170,8 @@ proptest! {
         order in any::<u64>(),
     ) {
         let (session, book) = played(&courses);
-        let caveats = Caveats { withholding_reasons: vec!["a reason; of two".to_owned()], labels: vec!["hypothesis"], variants: 7 };
+        let withholding_reasons = vec!["a reason; of two".to_owned()];
+        let caveats = Caveats { withholding_reasons, labels: vec!["hypothesis"], ..Caveats::default() };
         let (text, facts) = written(&book, &caveats);
         let (header, lines) = text.split_once('\n').unwrap();
         let mut lines: Vec<&str> = lines.lines().collect();
@@ -246,6 +248,25 @@ fn withholds_edge_of_file_without_its_run() {
     for lines in [lines().take(count - 1).collect::<Vec<_>>(), lines().chain(lines().skip(1)).collect()] {
         let (_, other) = withheld(&(lines.join("\n") + "\n"), Some(&facts));
         assert!(other.contains("other trades"), "{other}");
+    }
+}
+
+#[test]
+fn only_a_live_run_shows_an_edge_at_its_threshold() {
+    let courses =
+        [(1, 5, 90, 0, Settles::Alike), (1, 6, 90, 0, Settles::Alike), (2, 5, 90, 1, Settles::Alike)];
+    let (_, book) = played(&courses.repeat(200));
+    let test = judge(book.rows(), EdgeTest::new(EdgeTestPlan::default()));
+    for (evidence, expected) in [
+        (EvidenceKind::default(), "exploratory"),
+        (EvidenceKind::Practice, "practice"),
+        (EvidenceKind::Live { weight: 0.0 }, "not_enough_trades"),
+        (EvidenceKind::Live { weight: 1.0 }, "edge_shown"),
+    ] {
+        let caveats = Caveats { evidence, ..Caveats::default() };
+        let line = EdgeLine::new(&test, book.rows(), &caveats);
+        assert_eq!(line.verdict, expected);
+        assert_eq!(line.describe().contains("edge shown"), expected == "edge_shown", "{}", line.describe());
     }
 }
 

@@ -72,8 +72,8 @@ pub use metrics::{
     profit_factor, runs_test, sharpe, sortino, streak_probability,
 };
 pub use overfitting::{
-    BestOfMany, Bootstrap, MAX_BLOCKS, Overfitting, ReturnSource, Split, VariantReturns, benjamini_hochberg,
-    best_of_many, probability_of_overfitting,
+    BestOfMany, Bootstrap, MAX_BLOCKS, Overfitting, PeriodReturns, ReturnSource, Split, VariantReturns,
+    benjamini_hochberg, best_of_many, probability_of_overfitting,
 };
 pub use planner::{MAX_PLANNED_TRADES, TradePlan};
 pub use ruin::{

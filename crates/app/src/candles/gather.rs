@@ -5,6 +5,7 @@ use super::market::{built_in_tick_notice, markets_for, missing_tick_notice, sele
 use super::name::{PriceSource, build_rule_bots};
 use crate::configuration::{Flag, LoadedConfig, Problems};
 use crate::error::{AppError, Result};
+use crate::evidence::SealUse;
 use crate::progress::Progress;
 use candlewick_engine::{BotSettings, IntentRow, TradeBook};
 use candlewick_history::{
@@ -12,6 +13,7 @@ use candlewick_history::{
 };
 use candlewick_records::{count_text, format_utc};
 use candlewick_sdk::{CandleSeries, CloseType, Expiry, Millis, Series};
+use candlewick_search::evidence::EvidenceKind;
 use candlewick_simulator::{Market, check_expiry, coarse_periods};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -28,6 +30,7 @@ pub struct CandleChoice {
     pub allow_coarse: bool,
     pub rules: Option<PathBuf>,
     pub payout: Option<f64>,
+    pub seal: SealUse,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +50,8 @@ pub struct Candles {
     pub prices: PriceSource,
     pub revised_candles: u64,
     pub notices: Vec<String>,
+    /// Kind of evidence that trades on these candles are.
+    pub evidence: EvidenceKind,
 }
 
 impl SeriesContent {
@@ -106,9 +111,9 @@ impl CandleChoice {
 
     pub fn gather(&self, loaded: &LoadedConfig, progress: &dyn Progress) -> Result<Candles> {
         let bots = &loaded.config.bots;
-        let stock = load::load(loaded, &self.range()?, progress)?;
+        let stock = load::load(loaded, (&self.range()?, &self.seal), progress)?;
         let given: Vec<Series> = stock.series.iter().map(|one| one.candles().series()).collect();
-        let (prices, revised) = (stock.prices, stock.revised_candles);
+        let (prices, revised, evidence) = (stock.prices, stock.revised_candles, stock.evidence);
         let mut notices = stock.notices;
         let share = loaded.config.data.longer_share_percent;
         let selected = select_series(bots, stock.series, (&stock.location, share))?;
@@ -116,7 +121,7 @@ impl CandleChoice {
         let markets = markets_for(bots, &series);
         let heard = series.iter().filter(|one| is_used_by_bot(bots, one));
         notices.extend(heard.filter_map(market_hours_notice));
-        if stock.is_synthetic {
+        if evidence == EvidenceKind::Practice {
             notices.push("synthetic candles: profits on them say nothing about a strategy".to_owned());
         } else {
             notices.extend(missing_tick_notice(&markets, &loaded.config.simulation.ticks));
@@ -126,7 +131,7 @@ impl CandleChoice {
         notices.extend(joined.map(|one| format!("the candles of {one} are resampled from shorter candles")));
         let hash = combine_series_hashes(&selected).to_hex().to_string();
         let contents = selected.iter().map(SeriesContent::from_series).collect();
-        Ok(Candles { series, markets, hash, contents, prices, revised_candles: revised, notices })
+        Ok(Candles { series, markets, hash, contents, prices, revised_candles: revised, notices, evidence })
     }
 
     pub fn check_expiries(

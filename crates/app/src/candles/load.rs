@@ -5,7 +5,9 @@ use super::gather::is_used_by_bot;
 use super::market::{missing_in_catalog_error, suggest_catalog_series};
 use super::name::{CandleStore, DataName, PriceSource, can_resample, parse_data_names};
 use crate::configuration::LoadedConfig;
+use crate::data::generated::is_generated;
 use crate::error::{AppError, Result};
+use crate::evidence::SealUse;
 use crate::progress::Progress;
 use crate::storage::is_storage_url;
 use candlewick_engine::BotSettings;
@@ -15,24 +17,32 @@ use candlewick_history::{
 };
 use candlewick_records::format_utc;
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Series, Symbol};
+use candlewick_search::evidence::{EvidenceKind, day_of, start_of};
+use chrono::NaiveDate;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 pub const ALL_TIME: Range<Millis> = Millis::new(i64::MIN)..Millis::MAX;
 
 pub struct LoadedCandles {
     pub series: Vec<HashedSeries>,
-    pub is_synthetic: bool,
+    pub evidence: EvidenceKind,
     pub prices: PriceSource,
     pub location: String,
     pub notices: Vec<String>,
     pub revised_candles: u64,
 }
 
-/// Loads the candles within `range` from named files or series, the catalog, or the synthetic generator.
+/// Loads candles from named files or series, the catalog, or the synthetic generator: those within `range` that a run
+/// with this use of the seal may see.
 ///
 /// Without names, uses the catalog if it has candles for any configured bot, or for all built-in bots. Otherwise,
 /// fails if `data.catalog` is set, or if the catalog only has series that no configured bot uses.
-pub fn load(loaded: &LoadedConfig, range: &Range<Millis>, progress: &dyn Progress) -> Result<LoadedCandles> {
+pub fn load(
+    loaded: &LoadedConfig,
+    (range, seal): (&Range<Millis>, &SealUse),
+    progress: &dyn Progress,
+) -> Result<LoadedCandles> {
     let config = &loaded.config;
     let store = candle_store(loaded);
     // A catalog needs appends and locks, which object storage does not support.
@@ -50,7 +60,7 @@ pub fn load(loaded: &LoadedConfig, range: &Range<Millis>, progress: &dyn Progres
     }
     let named = parse_data_names(&config.sandbox.data)?;
     if !named.is_empty() {
-        return load_by_name(loaded, (&named, false), &store, range, progress);
+        return load_by_name(loaded, (&named, false), &store, (range, seal), progress);
     }
     let folder = store.catalog.folder().display();
     let stored = stored_series_for(&store.catalog, &config.bots)?;
@@ -64,7 +74,7 @@ pub fn load(loaded: &LoadedConfig, range: &Range<Millis>, progress: &dyn Progres
             bot.series()
         ));
     } else if !stored.is_empty() {
-        return load_by_name(loaded, (&stored, true), &store, range, progress);
+        return load_by_name(loaded, (&stored, true), &store, (range, seal), progress);
     }
     let others = store.catalog.series()?;
     if let Some(bot) = unserved.filter(|_| !loaded.has_built_in_bots() && !others.is_empty()) {
@@ -84,16 +94,22 @@ pub fn load(loaded: &LoadedConfig, range: &Range<Millis>, progress: &dyn Progres
     let series = trim_all(made.collect(), range, &config.bots)?;
     let place = "the synthetic candles".to_owned();
     let prices = PriceSource::Other;
-    Ok(LoadedCandles { series, is_synthetic: true, prices, location: place, notices, revised_candles: 0 })
+    let evidence = EvidenceKind::Practice;
+    Ok(LoadedCandles { series, evidence, prices, location: place, notices, revised_candles: 0 })
 }
 
 fn load_by_name(
     loaded: &LoadedConfig,
     (names, is_catalog): (&[DataName], bool),
     store: &CandleStore,
-    range: &Range<Millis>,
+    (range, seal): (&Range<Millis>, &SealUse),
     progress: &dyn Progress,
 ) -> Result<LoadedCandles> {
+    let whole = read_all(names, store, progress)?;
+    let is_synthetic = whole.iter().all(|(_, series)| is_generated(series));
+    let days = candle_days(whole.iter().map(|(_, series)| series.candles()));
+    let access = seal.decide_access(loaded, &days, is_synthetic)?;
+    let range = &access.clip(range)?;
     let folder = store.catalog.folder().display();
     let (mut notices, mut revised) = (Vec::new(), 0);
     for name in names {
@@ -109,17 +125,38 @@ fn load_by_name(
     if is_catalog && loaded.has_built_in_bots() {
         notices.push(format!("using candles from the catalog {folder}"));
     }
-    let series = trim_all(read_all(names, store, progress)?, range, &loaded.config.bots)?;
+    let series = trim_all(whole, range, &loaded.config.bots)?;
+    notices.extend(access.describe_clip(&days));
+    let evidence = access.record(loaded, &series)?;
     notices.extend(check_alignment(&series, &place)?);
     let prices = PriceSource::from_names(names, &store.catalog, &loaded.config.broker.client)?;
-    Ok(LoadedCandles {
-        series,
-        is_synthetic: false,
-        prices,
-        location: place,
-        notices,
-        revised_candles: revised,
-    })
+    Ok(LoadedCandles { series, evidence, prices, location: place, notices, revised_candles: revised })
+}
+
+/// Reads the candles of a run within `days`, without any check of their contents.
+pub(crate) fn read_sealed(loaded: &LoadedConfig, days: &Range<NaiveDate>) -> Result<Vec<CandleSeries>> {
+    let store = candle_store(loaded);
+    let named = parse_data_names(&loaded.config.sandbox.data)?;
+    let names =
+        if named.is_empty() { stored_series_for(&store.catalog, &loaded.config.bots)? } else { named };
+    let range = start_of(days.start)..start_of(days.end);
+    let read =
+        |name: &DataName| Ok(name.read(&store, &mut |_| {})?.into_candles().within(range.clone()).ok());
+    names.iter().filter_map(|name| read(name).transpose()).collect()
+}
+
+/// Reads one file or series for exploration: its candles before the sealed day.
+pub fn read_for_exploration(
+    loaded: &LoadedConfig,
+    name: &DataName,
+    progress: &mut dyn FnMut(candlewick_history::Progress),
+) -> Result<HashedSeries> {
+    let whole = name.read(&candle_store(loaded), progress)?;
+    let days = candle_days([whole.candles()]);
+    let access = SealUse::Explore.decide_access(loaded, &days, is_generated(&whole))?;
+    let clipped = trim_to_range(whole, &access.clip(&ALL_TIME)?, &name.to_string())?;
+    access.record(loaded, std::slice::from_ref(&clipped))?;
+    Ok(clipped)
 }
 
 pub fn candle_store(loaded: &LoadedConfig) -> CandleStore {
@@ -161,6 +198,20 @@ fn read_all(
         Ok((name.to_string(), whole))
     };
     names.iter().map(read).collect()
+}
+
+fn candle_days<'a>(series: impl IntoIterator<Item = &'a CandleSeries>) -> BTreeSet<NaiveDate> {
+    let mut days = BTreeSet::new();
+    for one in series {
+        let mut next = Millis::new(i64::MIN);
+        for candle in one.candles() {
+            if candle.time() >= next {
+                days.insert(day_of(candle.time()));
+                next = candle.time().floor_to(Millis::DAY) + Millis::DAY;
+            }
+        }
+    }
+    days
 }
 
 fn trim_all(

@@ -10,9 +10,12 @@ pub use gather::{
     ALLOW_COARSE_HINT, COARSE_NOTICE, CandleChoice, Candles, FineCandleCoverage, SeriesContent,
     check_expiries, describe_coarse_expiry,
 };
-pub use load::{ALL_TIME, candle_store, collect_candles, load, stored_series_for, trim_to_range};
+pub use load::{
+    ALL_TIME, candle_store, collect_candles, load, read_for_exploration, stored_series_for, trim_to_range,
+};
 pub(crate) use load::{
     check_series_match, check_stored_series, differs_only_in_interval, has_candles_for, read_other_intervals,
+    read_sealed,
 };
 pub(crate) use market::{built_in_steps, suggest_catalog_series};
 pub use market::{

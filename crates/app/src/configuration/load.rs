@@ -84,7 +84,7 @@ impl LoadedConfig {
         let figment = layers.into_iter().fold(Figment::new(), Figment::merge);
         let unexpected = |error| AppError::system("cannot merge the layers of the configuration", error);
         let mut values = figment.data().map_err(unexpected)?.remove(&Profile::Default).unwrap_or_default();
-        if let Some(notice) = remove_unused_keys(&mut values) {
+        for notice in remove_unused_keys(&mut values) {
             tracing::warn!("{notice}");
         }
         rename_duration_keys(&mut values);
@@ -252,13 +252,27 @@ fn mask_value(key: &str, value: &Json) -> Json {
     }
 }
 
-/// Removes keys that no longer have an effect. Returns a notice if the user should remove an obsolete key.
-fn remove_unused_keys(values: &mut Dict) -> Option<&'static str> {
+/// Removes keys that no longer have an effect. Returns notices about obsolete keys that the user should remove.
+fn remove_unused_keys(values: &mut Dict) -> Vec<&'static str> {
     // The section is reserved. Files that contain it must still load.
     values.remove("dashboard");
-    let Some(Value::Dict(_, data)) = values.get_mut("data") else { return None };
-    data.remove("cache_results_from")?;
-    Some("data.cache_results_from has no effect, since backtest results are no longer cached; remove the key")
+    let variants = values.remove("variants");
+    let mut remove_data = |key: &str| match values.get_mut("data") {
+        Some(Value::Dict(_, data)) => data.remove(key),
+        _ => None,
+    };
+    let obsolete = [
+        (variants, "[variants] has no effect, since variants are no longer counted; remove the section"),
+        (
+            remove_data("cache_results_from"),
+            "data.cache_results_from has no effect, since backtest results are no longer cached; remove the key",
+        ),
+        (
+            remove_data("state"),
+            "data.state has no effect, since it was only used for hold-outs; remove the key",
+        ),
+    ];
+    obsolete.into_iter().filter_map(|(value, notice)| value.map(|_| notice)).collect()
 }
 
 fn rename_duration_keys(values: &mut Dict) {
@@ -387,16 +401,25 @@ mod tests {
     }
 
     #[test]
-    fn removes_keys_without_effect_and_reports_the_obsolete_one() {
-        let table = |key: &str| Value::from(Dict::from([(key.to_owned(), Value::from(1))]));
+    fn removes_keys_without_effect_and_reports_the_obsolete_ones() {
+        let table = |keys: &[&str]| {
+            Value::from(keys.iter().map(|key| ((*key).to_owned(), Value::from(1))).collect::<Dict>())
+        };
         let mut values = Dict::from([
-            ("dashboard".to_owned(), table("listen")),
-            ("data".to_owned(), table("cache_results_from")),
-            ("risk".to_owned(), table("max_open_trades")),
+            ("dashboard".to_owned(), table(&["listen"])),
+            ("data".to_owned(), table(&["cache_results_from", "state"])),
+            ("risk".to_owned(), table(&["max_open_trades"])),
+            ("variants".to_owned(), table(&["ledger"])),
         ]);
-        assert!(remove_unused_keys(&mut values).unwrap().starts_with("data.cache_results_from has no"));
+        let notices = remove_unused_keys(&mut values);
+        for (notice, start) in
+            notices.iter().zip(["[variants] has no", "data.cache_results_from has no", "data.state has no"])
+        {
+            assert!(notice.starts_with(start), "{notices:?}");
+        }
+        assert_eq!(notices.len(), 3);
         assert_eq!(values.keys().collect::<Vec<_>>(), ["data", "risk"]);
         assert_eq!(values["data"], Value::from(Dict::new()));
-        assert_eq!(remove_unused_keys(&mut values), None);
+        assert!(remove_unused_keys(&mut values).is_empty());
     }
 }

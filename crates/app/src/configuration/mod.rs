@@ -21,8 +21,8 @@ pub use problem::{Problem, ProblemKind, Problems};
 pub(crate) use secret::read_private_file;
 pub use secret::{check_secrets, configured_secrets, credentials, token_source};
 pub use sections::{
-    ControlSettings, DataSettings, HeartbeatSettings, LogFormat, LogSettings, MetricsSettings,
-    VariantSettings, control_paths, journal_url, make_parent_folder, monitoring_problems,
+    ControlSettings, DataSettings, HeartbeatSettings, LogFormat, LogSettings, MetricsSettings, control_paths,
+    journal_url, make_parent_folder, monitoring_problems,
 };
 pub(crate) use sections::{asset_types, bot_asset_type, make_state_folder, state_folder};
 pub(crate) use show::toml_key;
@@ -30,6 +30,7 @@ pub use show::{schema, to_json, to_toml};
 pub use signals::{DateOrder, SignalSettings, signal_problems};
 pub(crate) use signals::{Network, WebhookSecret};
 
+use crate::evidence::EvidenceSettings;
 use candlewick_broker::Account;
 use candlewick_engine::{BotSettings, RiskSettings};
 use candlewick_runtime::RuntimeSettings;
@@ -72,8 +73,8 @@ pub struct Config {
     pub signals: SignalSettings,
     /// Candle storage.
     pub data: DataSettings,
-    /// Ledger of tried strategy variants.
-    pub variants: VariantSettings,
+    /// Sealed candles and the evidence ledger.
+    pub evidence: EvidenceSettings,
     /// Embedded or standalone sandbox venue.
     pub sandbox: SandboxSettings,
     /// Bots to run.

@@ -1,4 +1,4 @@
-//! Configuration sections: bots, control, data, log, metrics, heartbeat and variants.
+//! Configuration sections: bots, control, data, log, metrics and heartbeat.
 
 use super::secret::mask_path;
 use super::{LoadedConfig, Problem};
@@ -8,7 +8,6 @@ use candlewick_history::{FileCache, expected_asset_type};
 use candlewick_journal::JournalUrl;
 use candlewick_runtime::control::{ControlPaths, HaltFile};
 use candlewick_sdk::{CoverageRule, Symbol};
-use candlewick_search::variants::VariantLedger;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -96,6 +95,8 @@ fn user_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
     folder.map(|folder| folder.join("candlewick"))
 }
 
+/// Returns `$XDG_STATE_HOME/candlewick` or `~/.local/state/candlewick`.
+/// `None` if neither variable is set, or if the path is relative.
 pub(crate) fn state_folder() -> Option<PathBuf> {
     user_folder("XDG_STATE_HOME", ".local/state").filter(|folder| folder.is_absolute())
 }
@@ -125,10 +126,6 @@ pub struct DataSettings {
     /// Default: `$XDG_CACHE_HOME/candlewick` or `~/.cache/candlewick`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<PathBuf>,
-    /// State folder. Its files record which hold-outs were opened and how many lines each variant ledger has.
-    /// Default: `$XDG_STATE_HOME/candlewick` or `~/.local/state/candlewick`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub state: Option<PathBuf>,
     /// Minimum coverage of a resampled candle by shorter candles, in percent of its market hours.
     /// A candle with less coverage is not built.
     pub longer_share_percent: f64,
@@ -139,18 +136,12 @@ impl Default for DataSettings {
         Self {
             catalog: PathBuf::from("data"),
             cache: None,
-            state: None,
             longer_share_percent: CoverageRule::DEFAULT_SHARE_PERCENT,
         }
     }
 }
 
 impl DataSettings {
-    /// Returns the state folder. If an earlier version created one in the working directory, returns that folder.
-    pub fn state_folder(&self) -> PathBuf {
-        self.state.clone().unwrap_or_else(|| prefer_legacy(".candlewick", ensure_state_folder()))
-    }
-
     pub fn file_cache(&self) -> Option<FileCache> {
         self.cache_folder().map(FileCache::new)
     }
@@ -251,40 +242,6 @@ pub fn monitoring_problems(loaded: &LoadedConfig) -> Vec<Problem> {
         problems.push(loaded.problem("heartbeat.url", "use an address that begins with https:// or http://"));
     }
     problems
-}
-
-/// The `[variants]` section: ledger of tried strategy variants.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct VariantSettings {
-    /// Ledger of all variants tried by `backtest`, `sweep` and `walk-forward`. Reports correct for their number.
-    /// Default: `variants.jsonl` in `$XDG_STATE_HOME/candlewick` or `~/.local/state/candlewick`. Empty: disabled.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ledger: Option<PathBuf>,
-}
-
-impl VariantSettings {
-    /// Returns the ledger file, if enabled. If an earlier version created one in the working folder, returns that file.
-    fn path(&self) -> Option<PathBuf> {
-        let of_user = || ensure_state_folder().map(|folder| folder.join("variants.jsonl"));
-        let usual = || prefer_legacy("candlewick.variants.jsonl", of_user());
-        let path = self.ledger.clone().unwrap_or_else(usual);
-        (!path.as_os_str().is_empty()).then_some(path)
-    }
-
-    pub fn ledger(&self, data: &DataSettings) -> Option<VariantLedger> {
-        Some(VariantLedger::new(self.path()?).with_receipt_in(&data.state_folder()))
-    }
-}
-
-fn ensure_state_folder() -> Option<PathBuf> {
-    make_state_folder().ok()?;
-    state_folder()
-}
-
-fn prefer_legacy(legacy: &str, current: Option<PathBuf>) -> PathBuf {
-    let legacy = PathBuf::from(legacy);
-    current.filter(|_| !legacy.exists()).unwrap_or(legacy)
 }
 
 #[cfg(test)]

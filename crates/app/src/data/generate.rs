@@ -1,6 +1,6 @@
 //! Generates synthetic candles from a seed, and writes them to a file or to the catalog.
 
-use super::{IfExists, build_origin};
+use super::{IfExists, build_origin, generated};
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use candlewick_history::{
@@ -71,8 +71,12 @@ pub fn generate_candles(
         }
         GenerateTarget::Folder(_) if defects.bad_rows == 0 => write_csv_file(&candles, &file)?,
         GenerateTarget::Folder(_) => {
+            // Candles with bad rows must be repaired before a run can use them.
             BadRows::new(candles.clone(), defects.bad_rows, settings.seed)?.write_csv_file(&file)?;
         }
+    }
+    if let Err(error) = generated::record(&candles, settings, defects.gaps) {
+        tracing::warn!("runs will not recognize these candles as synthetic: {error}");
     }
     Ok(GeneratedCandles { file, candles, settings, defects })
 }

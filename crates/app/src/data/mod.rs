@@ -3,6 +3,7 @@
 pub mod check;
 mod export;
 mod generate;
+pub(crate) mod generated;
 mod import;
 
 pub use export::{

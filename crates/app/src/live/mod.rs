@@ -16,11 +16,11 @@ pub(crate) use journal_session::intents_lost_with_venue;
 pub use journal_session::{ControlChannel, JournalSession};
 pub use reload::ConfigurationReader;
 use reload::ReloadContext;
-pub use start_checks::record_seen_candles;
 
 use crate::bots::{BotSet, clear_unused_longer_share, session_settings};
 use crate::configuration::LoadedConfig;
 use crate::error::{AppError, Result};
+use crate::evidence::record_days;
 use crate::lints::idle_blackout_notice;
 use crate::notify::Alerts;
 use crate::progress::Progress;
@@ -42,8 +42,10 @@ use events::EventPublication;
 use monitor::{MonitorSources, Monitoring};
 use serde_json::json;
 use std::ops::Range;
+use std::pin::Pin;
 use std::sync::Arc;
 use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinHandle;
 
 pub struct Connection {
     pub market: Arc<dyn MarketData>,
@@ -174,9 +176,9 @@ async fn assemble_and_run(
     // Without a journal, intents are never evicted.
     runtime.remember_s = journal_url.as_ref().map_or(0, |_| runtime.remember_s);
     runtime.min_retention_override = min_retention_override();
-    let recovered =
-        recover(loaded, (journal, session), (&settings, &runtime), trading, (clock.now(), &*progress));
-    let (session, journal, past) = recovered.await?;
+    let (session, journal, past) =
+        recover(loaded, (journal, session), (&settings, &runtime), trading, (clock.now(), &*progress))
+            .await?;
     let real = (trading == TradingMode::Real).then(|| start_checks::real_money_summary(&settings, &account));
     real.into_iter().chain(past.halt().map(|halt| halted_notice(&halt))).for_each(|text| announce(&text));
     let (start_balance, began, venue_clock) = (session.ledger().equity(), clock.now(), Arc::clone(&clock));
@@ -215,12 +217,28 @@ async fn assemble_and_run(
     let runner = watch.attach_observers(runner.with_observer(observer), loaded, sources);
     let inputs = inputs.open(loaded, &venue_clock, &sender.downgrade()).await;
     drop(hold);
-    let finished = Box::pin(runner.run(stop, orders)).await;
+    let finished = track_days(runner.run(stop, orders), (loaded, &journal_url, trading), &venue_clock).await;
     let finished = journal_session::restore_evicted_intents(finished, journal_url.as_ref(), &settings).await;
     drop(inputs);
     let ended = venue_clock.now();
     let last_event = published.end(finished.as_ref().ok(), ended).await;
     Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..ended, last_event })
+}
+
+/// Waits for a run, and records meanwhile which days it sees.
+fn track_days<T>(
+    run: impl Future<Output = T>,
+    (loaded, journal, trading): (&LoadedConfig, &Option<JournalUrl>, TradingMode),
+    clock: &Arc<dyn Clock>,
+) -> Pin<Box<impl Future<Output = T>>> {
+    let settings = loaded.config.evidence.clone();
+    let record = |url: &JournalUrl| record_days(settings, (url.clone(), trading), Arc::clone(clock));
+    let days = journal.as_ref().map(|url| tokio::spawn(record(url)));
+    Box::pin(async move {
+        let result = run.await;
+        days.as_ref().map(JoinHandle::abort);
+        result
+    })
 }
 
 fn warn_about_blackouts(loaded: &LoadedConfig, now: Millis) {

@@ -1,17 +1,12 @@
-//! Checks and notices before the first trade. Also records which past candles the bots see.
+//! Checks and notices before the first trade.
 
-use crate::bots::session_settings;
-use crate::configuration::LoadedConfig;
 use crate::error::{AppError, ErrorKind, Result};
-use crate::search::hash_bot_files;
 use candlewick_engine::{EngineError, IntentState, Session, SessionSettings, TrackRecord, check_ruin};
 use candlewick_runtime::{ConnectedAccount, RecoveredState, ReloadInput};
-use candlewick_sdk::{Millis, Payout, Registry};
-use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Variant, VariantNote};
+use candlewick_sdk::Payout;
 use candlewick_simulator::SimulationSettings;
 use serde_json::Value;
 use std::fmt::Write as _;
-use std::ops::Range;
 
 pub(super) fn check_real_money(past: &RecoveredState, session: &Session) -> Result<()> {
     let stopped = |problem: String| AppError::new(ErrorKind::RealMoneyRefused, problem);
@@ -107,28 +102,6 @@ fn track_record(bot: usize, standing: &ReloadInput, assumed: Payout) -> TrackRec
     let own = standing.rows.iter().filter(|row| row.approved.bot().index() == bot);
     let payout = standing.payouts.get(bot).copied().flatten().unwrap_or(assumed);
     TrackRecord::from_rows(payout, own)
-}
-
-/// Records which candles the bots will see, if a variant ledger is configured.
-pub fn record_seen_candles(
-    loaded: &LoadedConfig,
-    registry: &Registry,
-    (candles, span): (CandleSample, Range<Millis>),
-) -> Result<()> {
-    let Some(ledger) = loaded.config.variants.ledger(&loaded.config.data) else { return Ok(()) };
-    let settings = session_settings(loaded);
-    let tried = Variant::from_bots(&settings, registry, &hash_bot_files(&settings.bots)?);
-    let note =
-        |tried: Variant| VariantNote { variant: tried, p_value: None, daily_sharpe: None, trades_hash: None };
-    let notes: Vec<VariantNote> = tried.into_iter().map(note).collect();
-    let look =
-        Look { kind: LookKind::Sandbox, run: None, candles, is_truncated: false, span, end: LookEnd::Whole };
-    ledger.record_variants(&notes, &look).map_err(|error| {
-        let problem = format!("cannot record the use of candles in {}", ledger.path().display());
-        let help = "set variants.ledger to another path, or to \"\" to record nothing";
-        AppError::invalid(problem).with_source(error).with_help(help)
-    })?;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -124,7 +124,8 @@ pub fn render_best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Resu
         steps => format!("\n[simulation.ticks]\n{}\n", steps.join("\n")),
     };
     Ok(format!(
-        "# Best parameter set of a sweep. Test it with: candlewick backtest --config ... --config best.toml\n{own}{text}{steps}"
+        "# Best parameter set of a sweep. To use it, add it to your configuration: --config ... --config best.toml\n\
+         # The best of many sets is partly luck. Test it on sealed candles with `candlewick confirm`.\n{own}{text}{steps}"
     ))
 }
 

@@ -1,16 +1,13 @@
 //! Preparation, plans and result folders of searches.
 
 mod folder;
-mod hold_out;
 mod plan;
 mod prepared;
 mod row_plan;
 mod shards;
-mod variants;
 mod walk;
 
 pub use folder::{ResultFolder, render_best_bot};
-pub use hold_out::{HoldOutLock, Hypothesis, KnownLooks, OpeningRecord, OpeningRequest, Reopening};
 pub use plan::{
     PLAN_FILE, PlanDifferences, PlanLocation, PlannedCommand, PlannedWalk, ProgramMismatchPolicy, SearchPlan,
 };
@@ -19,8 +16,4 @@ pub use prepared::{PreparedSearch, SearchOptions, hash_bot_files};
 pub(crate) use row_plan::RowPlanBasis;
 pub use row_plan::{PlannedRow, RowPlan};
 pub use shards::{GatheredShards, RoundShard};
-pub use variants::{SweepRun, VariantTotals, record_sweep};
-pub use walk::{
-    HoldOutOutcome, HoldOutUse, Layout, LayoutSpec, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkShard,
-    WalkWatcher,
-};
+pub use walk::{Layout, LayoutSpec, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkShard, WalkWatcher};

@@ -6,10 +6,13 @@ use super::prepared::{PreparedSearch, SearchOptions};
 use crate::candles::{CandleChoice, SeriesContent};
 use crate::configuration::LoadedConfig;
 use crate::error::{AppError, Result};
+use crate::evidence::SealUse;
 use crate::program_hash::Program;
 use crate::progress::Progress;
 use crate::storage::{self, is_storage_url};
 use candlewick_sdk::{Millis, Registry};
+use candlewick_search::evidence::{EvidenceKind, start_of};
+use chrono::NaiveDate;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -105,7 +108,7 @@ impl SearchPlan {
         identity: Value,
     ) -> Result<Self> {
         let own = SearchOptions { search: Some(prepared.sweep.search.search), ..terms.clone() };
-        let candles = PlannedCandles::new(&terms.candles, &prepared.loaded);
+        let candles = PlannedCandles::new(&terms.candles, &prepared.loaded, &prepared.candles.evidence);
         Ok(Self {
             format: PLAN_FORMAT,
             command: if walk.is_some() { PlannedCommand::WalkForward } else { PlannedCommand::Sweep },
@@ -292,16 +295,21 @@ pub(crate) struct PlannedCandles {
     from: Option<Millis>,
     to: Option<Millis>,
     allow_coarse: bool,
+    /// The sealed day when the plan was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sealed_day: Option<NaiveDate>,
 }
 
 impl PlannedCandles {
-    pub(crate) fn new(choice: &CandleChoice, loaded: &LoadedConfig) -> Self {
+    pub(crate) fn new(choice: &CandleChoice, loaded: &LoadedConfig, evidence: &EvidenceKind) -> Self {
+        let sealed = evidence.sealed_day();
         Self {
             data: loaded.config.sandbox.data.clone(),
             catalog: loaded.is_set("data.catalog").then(|| loaded.config.data.catalog.clone()),
             from: choice.from,
-            to: choice.to,
+            to: sealed.map(start_of).into_iter().chain(choice.to).min(),
             allow_coarse: choice.allow_coarse,
+            sealed_day: sealed,
         }
     }
 }
@@ -321,6 +329,7 @@ impl CandleChoice {
             // These options would change bots and venue settings, which the plan already contains.
             rules: None,
             payout: None,
+            seal: SealUse::Planned { until: planned.sealed_day },
         }
     }
 }

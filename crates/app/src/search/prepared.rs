@@ -1,6 +1,5 @@
 //! Options of a search, and the prepared search.
 
-use super::hold_out::Hypothesis;
 use crate::backtest::thread_count;
 use crate::bots::{BotSet, convert_search_error, session_settings, suggest_strategy};
 use crate::candles::{COARSE_NOTICE, CandleChoice, Candles, FineCandleCoverage, describe_coarse_expiry};
@@ -18,16 +17,16 @@ use candlewick_search::sweep::{
     Axis, AxisTarget, DEFAULT_BATCH, Halving, Objective, Search, SearchSettings, Setting, Space,
     SweepSettings,
 };
-use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, VariantLedger, hash_named_files};
 use candlewick_simulator::Market;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
 use std::iter::once;
 use std::num::{NonZeroU64, NonZeroUsize};
-use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SearchOptions {
@@ -74,29 +73,6 @@ impl PreparedSearch<'_> {
         let sweep = configure_sweep(terms, &self.space);
         self.sweep = sweep.map_err(|error| convert_search_error(error, &self.loaded))?;
         Ok(())
-    }
-
-    pub fn ledger(&self) -> Option<VariantLedger> {
-        let config = &self.loaded.config;
-        config.variants.ledger(&config.data)
-    }
-
-    /// Builds the entry of the variant ledger for a run in progress.
-    pub(super) fn build_look(
-        &self,
-        terms: &SearchOptions,
-        kind: LookKind,
-        run: &str,
-        span: Range<Millis>,
-    ) -> Look {
-        Look {
-            kind,
-            run: Some(run.to_owned()),
-            candles: CandleSample::from_series(&self.candles.series),
-            is_truncated: terms.candles.to.is_some(),
-            span,
-            end: LookEnd::Stopped,
-        }
     }
 }
 
@@ -182,16 +158,6 @@ impl SearchOptions {
             identity["batch"] = json!(search.batch);
         }
         Ok(identity)
-    }
-
-    pub(super) fn hypothesis(&self, prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Hypothesis {
-        Hypothesis {
-            data_hash: prepared.candles.hash.clone(),
-            series: bot.series().to_string(),
-            strategy: (prepared.entry.name.clone(), prepared.entry.version.clone()),
-            parameters: self.parameters.clone(),
-            conditions: self.conditions.clone(),
-        }
     }
 
     pub(super) fn coarse_candles_notice(&self, problem: String) -> Result<Option<String>> {
@@ -398,9 +364,53 @@ fn hash_search_files(bots: &[BotSettings], space: &Space) -> Result<BTreeMap<Str
     hash_files(bots.iter().map(|bot| &bot.params).chain(once(&texts)))
 }
 
+/// Hashes all files that are named in `values`.
 fn hash_files<'a>(values: impl Iterator<Item = &'a Value>) -> Result<BTreeMap<String, String>> {
-    hash_named_files(values).map_err(|(name, error)| {
-        let problem = format!("cannot read the file {name} named in a parameter");
-        AppError::invalid(problem).with_source(error)
-    })
+    let mut texts = Vec::new();
+    values.for_each(|value| collect_strings(value, &mut texts));
+    let mut files = BTreeMap::new();
+    for text in texts {
+        if !files.contains_key(text) && Path::new(text).is_file() {
+            let hash = hash_file(Path::new(text)).map_err(|error| {
+                let problem = format!("cannot read the file {text} named in a parameter");
+                AppError::invalid(problem).with_source(error)
+            })?;
+            files.insert(text.to_owned(), hash);
+        }
+    }
+    Ok(files)
+}
+
+fn collect_strings<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(values) => values.iter().for_each(|value| collect_strings(value, texts)),
+        Value::Object(values) => values.values().for_each(|value| collect_strings(value, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn hash_file(path: &Path) -> io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(File::open(path)?)?;
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_named_files_by_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let hash = |file: &str, content: &str| {
+            let path = folder.path().join(file);
+            std::fs::write(&path, content).unwrap();
+            let params = json!({ "lists": [{ "file": path }, "no file", 3] });
+            hash_files(once(&params)).unwrap().into_values().collect::<Vec<_>>()
+        };
+        let first = hash("a.csv", "one");
+        assert_eq!((first.len(), hash("b.csv", "one")), (1, first.clone()));
+        assert_ne!(hash("a.csv", "two"), first);
+    }
 }

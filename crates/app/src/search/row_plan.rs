@@ -78,7 +78,8 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         own: A,
         (basis, identity): (&RowPlanBasis<'_>, &Value),
     ) -> Result<Self> {
-        let candles = PlannedCandles::new(&basis.choice, &basis.prepared.loaded);
+        let candles =
+            PlannedCandles::new(&basis.choice, &basis.prepared.loaded, &basis.prepared.candles.evidence);
         Ok(Self {
             format: PLAN_FORMAT,
             command,

@@ -1,48 +1,32 @@
-//! Resumable walk-forward runs: windows, hold-out, result folder and shards.
+//! Resumable walk-forward runs: windows, result folder and shards.
 
-use super::hold_out::HoldOut;
 use super::plan::{PlanDifferences, PlannedWalk, ProgramMismatchPolicy, SearchPlan};
-use super::variants::{VariantTotals, WalkLook, record_walk};
-use super::{
-    KnownLooks, OpeningRecord, OpeningRequest, PreparedSearch, Reopening, ResultFolder, SearchOptions,
-};
+use super::{PreparedSearch, ResultFolder, SearchOptions};
 use crate::bots::convert_search_error;
 use crate::error::{AppError, Result};
-use candlewick_broker::clock::{Clock, SystemClock};
-use candlewick_sdk::{Millis, Registry};
+use candlewick_sdk::Millis;
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{Record, Replayer, Shard, SweepEnd, SweepProgress};
-use candlewick_search::variants::LookKind;
 use candlewick_search::walk_forward::{
     WalkForward, WalkForwardData, Window, WindowOutcome, WindowResult, WindowScheme, WindowSettings,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::io;
 use std::num::NonZeroU64;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HoldOutUse {
-    Locked,
-    Opened(Reopening),
-}
-
 pub struct WalkRun<'a> {
-    pub(super) walk: WalkForward<'a>,
-    pub(super) options: &'a SearchOptions,
-    pub(super) prepared: &'a PreparedSearch<'a>,
-    pub(super) layout_spec: &'a LayoutSpec,
+    walk: WalkForward<'a>,
+    options: &'a SearchOptions,
+    prepared: &'a PreparedSearch<'a>,
+    layout_spec: &'a LayoutSpec,
     pub layout: Layout,
-    pub(super) windows: Vec<Window>,
+    windows: Vec<Window>,
     pub folder: ResultFolder,
-    pub(super) identity: Value,
-    run: String,
+    identity: Value,
     /// Trials from other machines for each window. Empty if all windows run on this machine.
-    pub(super) gathered_records: Vec<Vec<Record>>,
-    hold_out: Option<HoldOut>,
-    hold_out_use: HoldOutUse,
+    gathered_records: Vec<Vec<Record>>,
     resumed: usize,
 }
 
@@ -52,35 +36,28 @@ pub struct WalkProgress {
     pub total: u64,
     /// The current window, 1-based.
     pub window: usize,
-    /// Number of windows, including the hold-out.
     pub windows: usize,
 }
 
 pub enum WalkEnd {
-    Done(Box<WalkOutcome>),
+    Done(WalkOutcome),
     Stopped,
 }
 
 pub struct WalkOutcome {
     pub windows: Vec<WindowResult>,
-    pub hold_out: Option<HoldOutOutcome>,
     pub resumed: usize,
-}
-
-pub enum HoldOutOutcome {
-    Locked { range: Range<Millis>, openings: usize },
-    Opened { opening: OpeningRecord, result: Box<WindowResult> },
 }
 
 pub type WalkWatcher<'a> = dyn FnMut(WalkProgress) -> ControlFlow<()> + Send + 'a;
 
 impl<'a> WalkRun<'a> {
-    /// Divides the candles and opens the result folder. Fails if the hold-out must stay closed.
+    /// Divides the candles into windows and opens the result folder.
     pub fn prepare(
         terms: &'a SearchOptions,
         layout_spec: &'a LayoutSpec,
         prepared: &'a PreparedSearch<'a>,
-        (folder, hold_out_use): (&Path, HoldOutUse),
+        folder: &Path,
     ) -> Result<Self> {
         let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
         let whole = Replayer { settings, entry, space, candles: &candles.series, markets: &candles.markets };
@@ -88,11 +65,6 @@ impl<'a> WalkRun<'a> {
         let layout = layout_spec.build_layout(&course.span(), course.alignment(), course.purge_gap())?;
         let windows = layout.settings.windows(&layout.walk_range);
         let identity = build_identity(terms, prepared, &layout)?;
-        let hold_out = HoldOut::from_layout(terms, prepared, &layout);
-        let run = blake3::hash(identity.to_string().as_bytes()).to_hex().to_string();
-        if let Some((hold_out, request)) = opening_request(hold_out_use, hold_out.as_ref(), &run)? {
-            hold_out.lock.check(&request)?;
-        }
         Ok(Self {
             options: terms,
             layout_spec,
@@ -100,81 +72,23 @@ impl<'a> WalkRun<'a> {
             walk: WalkForward { data: course, sweep, threads: terms.threads() },
             prepared,
             windows: windows.map_err(|error| convert_search_error(error, loaded))?,
-            hold_out,
             layout,
             folder: ResultFolder::open(folder)?,
             identity,
-            run,
-            hold_out_use,
             resumed: 0,
         })
     }
 
-    pub fn count_variants(
-        &self,
-        walk: &WalkOutcome,
-        registry: &Registry,
-    ) -> Option<io::Result<VariantTotals>> {
-        let mut identity = self.identity.clone();
-        for other in ["window", "program", "data_hash"] {
-            identity.as_object_mut().map(|identity| identity.remove(other));
-        }
-        let opened = match &walk.hold_out {
-            Some(HoldOutOutcome::Opened { result, .. }) => Some(&**result),
-            Some(HoldOutOutcome::Locked { .. }) | None => None,
-        };
-        let (identity, walked, windows) = (&identity, &self.layout.walk_range, &walk.windows[..]);
-        let look =
-            WalkLook { identity, run: &self.run, walk_range: walked, windows, hold_out_result: opened };
-        record_walk((self.options, self.prepared), &look, registry)
-    }
-
     pub fn run(&mut self, watcher: &mut WalkWatcher<'_>) -> Result<WalkEnd> {
-        self.record_planned_sets()?;
         let windows = std::mem::take(&mut self.windows);
-        let opens = usize::from(matches!(self.hold_out_use, HoldOutUse::Opened(_)));
-        let count = windows.len() + opens;
         let mut results = Vec::with_capacity(windows.len());
         for (place, window) in windows.iter().enumerate() {
-            let Some(result) = self.run_window((place, count), window, watcher)? else {
+            let Some(result) = self.run_window((place, windows.len()), window, watcher)? else {
                 return Ok(WalkEnd::Stopped);
             };
             results.push(result);
         }
-        let asked = opening_request(self.hold_out_use, self.hold_out.as_ref(), &self.run)?;
-        let opened = asked.map(|(hold_out, request)| hold_out.lock.open(&request)).transpose()?;
-        let hold_out = match (opened, &self.hold_out) {
-            (Some(opening), Some(HoldOut { range, .. })) => {
-                let window = self.layout.settings.window_for_test(&self.layout.walk_range, range.clone());
-                let Some(result) = self.run_window((windows.len(), count), &window, watcher)? else {
-                    return Ok(WalkEnd::Stopped);
-                };
-                Some(HoldOutOutcome::Opened { opening, result: Box::new(result) })
-            }
-            (None, Some(HoldOut { lock, hypothesis, range, candles, .. })) => Some(HoldOutOutcome::Locked {
-                range: range.clone(),
-                openings: lock.count_openings(hypothesis, candles, range)?,
-            }),
-            (_, None) => None,
-        };
-        Ok(WalkEnd::Done(Box::new(WalkOutcome { windows: results, hold_out, resumed: self.resumed })))
-    }
-
-    pub(super) fn record_planned_sets(&self) -> Result<()> {
-        let Some(ledger) = self.prepared.ledger() else { return Ok(()) };
-        let search = &self.prepared.sweep.search;
-        let sets = search.max_sets(&self.prepared.space).map_err(|error| self.to_app_error(error))?;
-        // In an adaptive search, each window tries different sets.
-        let windows = if search.search.is_adaptive() { self.windows.len() as u64 } else { 1 };
-        let (kind, walked) = (LookKind::WalkForward, self.layout.walk_range.clone());
-        let look = self.prepared.build_look(self.options, kind, &self.run, walked);
-        let _ = ledger.record_planned(&self.prepared.entry.name, sets * windows + 1, &look);
-        Ok(())
-    }
-
-    pub fn find_earlier_looks(&self) -> Result<KnownLooks> {
-        let Some(hold_out) = &self.hold_out else { return Ok(KnownLooks::default()) };
-        hold_out.find_earlier_looks(&self.run)
+        Ok(WalkEnd::Done(WalkOutcome { windows: results, resumed: self.resumed }))
     }
 
     fn run_window(
@@ -185,9 +99,9 @@ impl<'a> WalkRun<'a> {
     ) -> Result<Option<WindowResult>> {
         let to_error = |error: SearchError| convert_search_error(error, &self.prepared.loaded);
         let name = format!("trials-{:03}.jsonl", place + 1);
-        self.identity = window_identity(&self.identity, window);
         self.folder.download(&name)?;
-        let (mut journal, mut known) = self.folder.journal(&name, &self.identity).map_err(to_error)?;
+        let identity = window_identity(&self.identity, window);
+        let (mut journal, mut known) = self.folder.journal(&name, &identity).map_err(to_error)?;
         known.extend(self.gathered_records.get_mut(place).map(std::mem::take).unwrap_or_default());
         self.resumed += known.len();
         let progress = |done: u64, total: u64| WalkProgress {
@@ -213,29 +127,7 @@ impl<'a> WalkRun<'a> {
     }
 }
 
-fn opening_request<'a>(
-    hold_out_use: HoldOutUse,
-    hold_out: Option<&'a HoldOut>,
-    run: &str,
-) -> Result<Option<(&'a HoldOut, OpeningRequest<'a>)>> {
-    let HoldOutUse::Opened(reopening) = hold_out_use else { return Ok(None) };
-    let Some(hold_out) = hold_out else {
-        let problem = "--open-hold-out: no candles are held out; set --hold-out to a percentage";
-        return Err(AppError::invalid(problem));
-    };
-    let request = OpeningRequest {
-        hypothesis: &hold_out.hypothesis,
-        looks: hold_out.find_earlier_looks(run)?,
-        candles: &hold_out.candles,
-        run: run.to_owned(),
-        range: &hold_out.range,
-        now: SystemClock::new().now(),
-        reopening,
-    };
-    Ok(Some((hold_out, request)))
-}
-
-pub(super) fn window_identity(identity: &Value, window: &Window) -> Value {
+fn window_identity(identity: &Value, window: &Window) -> Value {
     let mut identity = identity.clone();
     identity["window"] = json!([window.training.start, window.training.end]);
     identity
@@ -250,7 +142,6 @@ fn build_identity(terms: &SearchOptions, prepared: &PreparedSearch<'_>, layout: 
         "test": settings.test,
         "gap": settings.gap,
         "walked": [layout.walk_range.start, layout.walk_range.end],
-        "hold_out": layout.hold_out.as_ref().map(|range| [range.start, range.end]),
     });
     Ok(identity)
 }
@@ -258,7 +149,7 @@ fn build_identity(terms: &SearchOptions, prepared: &PreparedSearch<'_>, layout: 
 const DEFAULT_WINDOWS: i64 = 5;
 const DEFAULT_TESTS_PER_TRAINING: i64 = 3;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LayoutSpec {
     pub anchored: bool,
     /// Length of a training period, or of the first one if `anchored`. Default: three times `test`.
@@ -267,16 +158,13 @@ pub struct LayoutSpec {
     pub test: Option<Millis>,
     /// Gap between training and test, in addition to the longest trade duration.
     pub embargo: Millis,
-    /// Share of candles at the end reserved as the hold-out, in percent; 0 disables it.
-    pub hold_out: f64,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     pub settings: WindowSettings,
     pub purge: Millis,
     pub walk_range: Range<Millis>,
-    pub hold_out: Option<Range<Millis>>,
 }
 
 impl LayoutSpec {
@@ -291,12 +179,7 @@ impl LayoutSpec {
             }
         }
         let gap = purge + self.embargo;
-        let length = (span.end - span.start).get() as f64;
-        let locked = Millis::new((length * self.hold_out / 100.0) as i64).floor_to(step);
-        let hold_out = (locked > Millis::ZERO).then(|| (span.end - locked).floor_to(step)..span.end);
-        // The last test's trades settle before the hold-out begins.
-        let end = hold_out.as_ref().map_or(span.end, |locked| locked.start - purge);
-        let room = (end - span.start - gap).get();
+        let room = (span.end - span.start - gap).get();
         let part = |of: i64, parts: i64| Millis::new((of / parts).max(0)).floor_to(step);
         let (train, test) = match (self.train, self.test) {
             (Some(train), Some(test)) => (train, test),
@@ -309,7 +192,7 @@ impl LayoutSpec {
         };
         let scheme = if self.anchored { WindowScheme::Anchored } else { WindowScheme::Rolling };
         let settings = WindowSettings { scheme, train, test, gap };
-        Ok(Layout { settings, purge, walk_range: span.start..end, hold_out })
+        Ok(Layout { settings, purge, walk_range: span.clone() })
     }
 }
 
@@ -342,8 +225,6 @@ impl WalkRun<'_> {
         watcher: &mut WalkWatcher<'_>,
     ) -> Result<WalkShard> {
         let (place, shard) = self.locate_shard(plan, number)?;
-        // The shards are recorded as a walk-forward run until they are merged.
-        self.record_planned_sets()?;
         let window = &self.windows[place];
         let identity = window_identity(&self.identity, window);
         plan.download_shard(&self.folder, number)?;
@@ -412,44 +293,48 @@ impl WalkRun<'_> {
 mod tests {
     use super::*;
 
-    fn arguments(train: Option<i64>, test: Option<i64>, hold_out: f64) -> LayoutSpec {
+    fn spec(train: Option<i64>, test: Option<i64>) -> LayoutSpec {
         LayoutSpec {
             anchored: false,
             train: train.map(|hours| Millis::HOUR * hours),
             test: test.map(|hours| Millis::HOUR * hours),
             embargo: Millis::HOUR,
-            hold_out,
         }
     }
 
-    /// Uses 100 hourly candles with trades of at most 2 h. Expects training and test in hours, end of the
-    /// walk, start of the hold-out, and number of windows.
-    fn check(arguments: &LayoutSpec, expected: (i64, i64, i64, Option<i64>, usize)) {
-        let hour = |at: Millis| at.get() / Millis::HOUR.get();
+    /// Uses 100 hourly candles with trades of at most 2 h. Expects training and test in hours, and number of windows.
+    fn check(spec: &LayoutSpec, expected: (i64, i64, usize)) {
+        let hours = |length: Millis| length.get() / Millis::HOUR.get();
         let span = Millis::HOUR * 10..Millis::HOUR * 110;
-        let layout = arguments.build_layout(&span, Millis::HOUR, Millis::HOUR * 2).unwrap();
+        let layout = spec.build_layout(&span, Millis::HOUR, Millis::HOUR * 2).unwrap();
         let WindowSettings { train, test, gap, .. } = layout.settings;
-        assert_eq!((hour(gap), layout.walk_range.start), (3, span.start));
+        assert_eq!((hours(gap), &layout.walk_range), (3, &span));
         let windows = layout.settings.windows(&layout.walk_range).unwrap().len();
-        let locked = layout.hold_out.map(|locked| hour(locked.start));
-        assert_eq!((hour(train), hour(test), hour(layout.walk_range.end), locked, windows), expected);
+        assert_eq!((hours(train), hours(test), windows), expected);
     }
 
     #[test]
-    fn default_lengths_make_five_windows_before_the_hold_out() {
-        // 100 - 20 - 2 (last trades) - 3 (gap) = 75: eight times nine, remainder three.
-        check(&arguments(None, None, 20.0), (27, 9, 88, Some(90), 5));
-        check(&arguments(None, None, 0.0), (36, 12, 110, None, 5));
-        check(&arguments(Some(30), None, 20.0), (30, 10, 88, Some(90), 4));
-        check(&arguments(None, Some(5), 20.0), (15, 5, 88, Some(90), 12));
-        check(&arguments(Some(20), Some(50), 20.0), (20, 50, 88, Some(90), 1));
+    fn default_lengths_make_five_windows() {
+        // 100 - 3 (gap) = 97: eight times twelve, remainder one.
+        check(&spec(None, None), (36, 12, 5));
+        check(&spec(Some(30), None), (30, 10, 6));
+        check(&spec(None, Some(5)), (15, 5, 16));
+        check(&spec(Some(20), Some(50)), (20, 50, 1));
+    }
+
+    #[test]
+    fn layouts_of_older_plans_may_have_a_hold_out() {
+        let written =
+            json!({ "anchored": true, "train": null, "test": null, "embargo": 0, "hold_out": 20.0 });
+        let read: LayoutSpec = serde_json::from_value(written).unwrap();
+        assert_eq!(read, LayoutSpec { anchored: true, embargo: Millis::ZERO, ..spec(None, None) });
     }
 
     #[test]
     fn rejects_lengths_with_fractions_of_candles() {
-        let arguments = LayoutSpec { embargo: Millis::MINUTE * 90, ..arguments(None, None, 20.0) };
+        let spec = LayoutSpec { embargo: Millis::MINUTE * 90, ..spec(None, None) };
         let failure =
-            arguments.build_layout(&(Millis::ZERO..Millis::DAY), Millis::HOUR, Millis::HOUR).unwrap_err();
+            spec.build_layout(&(Millis::ZERO..Millis::DAY), Millis::HOUR, Millis::HOUR).unwrap_err();
         assert!(failure.text().contains("--embargo: 5400000 ms is not a whole number of candles"));
     }
 }

@@ -9,25 +9,24 @@ use crate::configuration::{BaseLayer, LoadedConfig};
 use crate::data::check::CheckTarget;
 use crate::error::AppError;
 use crate::progress::Progress;
-use crate::search::{Layout, LayoutSpec, PreparedSearch, SearchOptions, find_bot_index, render_best_bot};
+use crate::search::{LayoutSpec, PreparedSearch, SearchOptions, find_bot_index, render_best_bot};
 use crate::shell::quote_for_shell;
 use crate::storage::is_storage_url;
 use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
-use candlewick_history::{CheckSettings, ImportSettings, Remedy};
+use candlewick_history::{CheckSettings, CheckedSeries, ImportSettings, Remedy, check_series};
 use candlewick_sdk::parameters::Parameter;
 use candlewick_sdk::testkit::{Market, Subject};
-use candlewick_sdk::{Millis, Registry, Series};
+use candlewick_sdk::{CandleSeries, Millis, Registry, Series};
 use candlewick_search::sweep::{Replayer, Search};
 use candlewick_search::walk_forward::WalkForwardData;
 use serde::Serialize;
-use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Maximum number of parameter sets. A larger grid is sampled instead of searched completely.
 pub const MAX_SETS: u64 = 200;
-/// Number of parts before the hold-out if no parameter is searched: one for training, five for tests.
+/// Number of parts of the layout if no parameter is searched: one for training, five for tests.
 const PART_COUNT_WITHOUT_SEARCH: i64 = 6;
 /// Number of parts in the default layout: three for training, and one for each of five tests.
 const DEFAULT_PART_COUNT: i64 = 8;
@@ -47,7 +46,6 @@ impl<'a> TunePlan<'a> {
     /// grid or a sample. If no parameter of the bot has a range, the bot is tested unchanged.
     pub fn prepare(
         mut terms: SearchOptions,
-        hold_out: f64,
         (files, registry): (&[PathBuf], &'a Registry),
         progress: &dyn Progress,
     ) -> Result<Self, AppError> {
@@ -82,7 +80,7 @@ impl<'a> TunePlan<'a> {
             (terms.search, terms.trials) = (Some(Search::Sobol), Some(MAX_SETS));
             prepared.apply_options(&terms)?;
         }
-        let layout = new_layout(&prepared, hold_out, is_fixed)?;
+        let layout = new_layout(&prepared, is_fixed)?;
         Ok(Self {
             options: terms,
             prepared,
@@ -93,30 +91,22 @@ impl<'a> TunePlan<'a> {
         })
     }
 
-    pub fn options_before_hold_out(&self, layout: &Layout) -> SearchOptions {
-        let mut terms = self.options.clone();
-        let end = layout.hold_out.as_ref().map(|range| range.start - layout.settings.gap);
-        terms.candles.to = end.or(terms.candles.to);
-        terms
-    }
-
-    pub fn validation_input(&self, layout: &Layout) -> Result<(Subject, Market), AppError> {
+    pub fn validation_input(&self) -> Result<(Subject, Market), AppError> {
         let PreparedSearch { entry, candles, settings: BacktestSettings { session, .. }, .. } =
             &self.prepared;
-        let no_candles = || AppError::data("the bot has no candles before the hold-out");
+        let no_candles = || AppError::data("the bot has no candles");
         let bot = session.bots.first().ok_or_else(no_candles)?;
         let own = candles.series.iter().find(|own| own.series() == bot.series()).ok_or_else(no_candles)?;
-        let shown = own.within(layout.walk_range.clone()).map_err(|_| no_candles())?;
         let context = bot.context(session.longer_share_percent);
         let entry = entry.clone().into_owned();
-        let market = Market { name: bot.series().to_string(), candles: shown.candles().to_vec() };
+        let market = Market { name: bot.series().to_string(), candles: own.candles().to_vec() };
         Ok((Subject { entry, params: bot.params.clone(), bot: context }, market))
     }
 
     /// Returns a folder name that identifies the rule, the candles and the program.
     pub fn folder_name(&self) -> Result<String, AppError> {
-        let whole = json!([self.options.identity(&self.prepared)?, self.layout.hold_out]);
-        Ok(format!("trials-{}", &blake3::hash(whole.to_string().as_bytes()).to_hex()[..12]))
+        let identity = self.options.identity(&self.prepared)?.to_string();
+        Ok(format!("trials-{}", &blake3::hash(identity.as_bytes()).to_hex()[..12]))
     }
 
     pub fn render_unchanged_bot(&self) -> Result<Option<String>, AppError> {
@@ -143,8 +133,8 @@ fn load_bot_to_tune(
 }
 
 /// Divides the candles into periods. If no parameter is searched, a short training period is sufficient.
-fn new_layout(prepared: &PreparedSearch<'_>, hold_out: f64, is_fixed: bool) -> Result<LayoutSpec, AppError> {
-    let usual = LayoutSpec { anchored: true, train: None, test: None, embargo: Millis::ZERO, hold_out };
+fn new_layout(prepared: &PreparedSearch<'_>, is_fixed: bool) -> Result<LayoutSpec, AppError> {
+    let usual = LayoutSpec { anchored: true, train: None, test: None, embargo: Millis::ZERO };
     if !is_fixed {
         return Ok(usual);
     }
@@ -176,6 +166,8 @@ pub struct CheckedCandles {
     pub problems: BTreeMap<&'static str, u64>,
     #[serde(skip)]
     pub origin: CandleOrigin,
+    #[serde(skip)]
+    checked: CandleSeries,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,10 +197,10 @@ pub fn check_candles(
         return Err(missing_candles_error(bot, &describe_sources(&names, is_named, &store)));
     }
     let of_symbol = names.iter().filter(|name| name.series().symbol == bot.symbol);
-    of_symbol.map(|name| check_series(name, bot, &store, progress)).collect()
+    of_symbol.map(|name| check_named_series(name, bot, &store, progress)).collect()
 }
 
-fn check_series(
+fn check_named_series(
     name: &DataName,
     bot: &BotSettings,
     store: &CandleStore,
@@ -242,17 +234,20 @@ fn check_series(
         );
         return Err(AppError::data(problem).with_help(help));
     };
-    Ok(CheckedCandles {
+    let candles = candles.clone();
+    let summary = CheckedCandles {
         series: series_argument(checked.series),
         place: target.to_string(),
-        candles: candles.candles().len(),
+        candles: 0,
         from: candles.start(),
         to: candles.end(),
-        missing: checked.missing,
-        coverage: checked.coverage(),
-        problems: counts.iter().map(|(kind, count)| (kind.as_str(), *count)).collect(),
+        missing: 0,
+        coverage: 0.0,
+        problems: BTreeMap::new(),
         origin: detect_origin(&target, store)?,
-    })
+        checked: candles,
+    };
+    Ok(summary.with_results(&checked))
 }
 
 fn detect_origin(target: &CheckTarget, store: &CandleStore) -> Result<CandleOrigin, AppError> {
@@ -270,6 +265,29 @@ fn detect_origin(target: &CheckTarget, store: &CandleStore) -> Result<CandleOrig
 }
 
 impl CheckedCandles {
+    fn with_results(self, checked: &CheckedSeries) -> Self {
+        let problems = checked.findings.counts().iter().map(|(kind, count)| (kind.as_str(), *count));
+        Self {
+            candles: self.checked.candles().len(),
+            missing: checked.missing,
+            coverage: checked.coverage(),
+            problems: problems.collect(),
+            ..self
+        }
+    }
+
+    /// Describes only the candles before `end`, or all if there are none.
+    #[must_use]
+    pub fn before(self, end: Millis) -> Self {
+        match self.checked.within(self.from..end) {
+            Ok(part) if end < self.to => {
+                let checked = check_series(&part, &[], &CheckSettings::default());
+                Self { from: part.start(), to: part.end(), checked: part, ..self }.with_results(&checked)
+            }
+            _ => self,
+        }
+    }
+
     pub fn more_candles_hint(&self) -> String {
         let Self { series, place, .. } = self;
         let (symbol, interval) = series.split_once('@').unwrap_or((series, ""));
@@ -348,6 +366,7 @@ fn series_argument(series: Series) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::flat_candles;
     use candlewick_history::{Catalog, Origin};
     use candlewick_sdk::{Candle, Interval, Ohlcv};
 
@@ -363,6 +382,7 @@ mod tests {
             coverage: 1.0,
             problems: BTreeMap::new(),
             origin,
+            checked: flat_candles("EURUSD", "5m", 0..3),
         };
         for (origin, way, other) in [
             (CandleOrigin::Imported, "data import FILE --symbol EURUSD --interval 5m`", "data fetch"),

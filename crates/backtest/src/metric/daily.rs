@@ -1,7 +1,7 @@
 //! Daily profits and their risk ratios, such as the Sharpe ratio.
 
 use candlewick_sdk::{Millis, Money};
-use candlewick_statistics::{SharpeSample, calmar, deflated_sharpe, probabilistic_sharpe, sharpe, sortino};
+use candlewick_statistics::{SharpeSample, calmar, probabilistic_sharpe, sharpe, sortino};
 use serde::Serialize;
 use std::ops::Range;
 
@@ -21,11 +21,6 @@ pub struct DailyRatios {
     pub calmar: Option<f64>,
     /// Probability that the true Sharpe ratio is above 0, assuming independent daily profits.
     pub probabilistic_sharpe: Option<f64>,
-    /// Like `probabilistic_sharpe`, but reduced to account for all tried variants. With one variant, both are equal.
-    /// `None` if the Sharpe ratios of the variants are unknown.
-    pub deflated_sharpe: Option<f64>,
-    #[serde(skip)]
-    sample: Option<SharpeSample>,
 }
 
 /// Daily profits in minor units of money, including days without a trade.
@@ -82,7 +77,6 @@ impl DailyRatios {
     pub fn new(profits: &[f64], balance: Money) -> Self {
         let ratio = |f: fn(&[f64], f64) -> Result<Option<f64>, _>| f(profits, DAYS_PER_YEAR).ok().flatten();
         let sample = SharpeSample::from_returns(profits).ok().flatten();
-        let probabilistic = sample.and_then(|sample| probabilistic_sharpe(sample, 0.0).ok());
         Self {
             days: profits.len() as u64,
             sharpe: ratio(sharpe),
@@ -91,23 +85,8 @@ impl DailyRatios {
                 .ok()
                 .flatten()
                 .filter(|ratio| ratio.is_finite()),
-            probabilistic_sharpe: probabilistic,
-            deflated_sharpe: probabilistic,
-            sample,
+            probabilistic_sharpe: sample.and_then(|sample| probabilistic_sharpe(sample, 0.0).ok()),
         }
-    }
-
-    /// Adjusts `deflated_sharpe` for all tried variants. `variance` is the variance of their daily Sharpe ratios.
-    pub fn deflate(&mut self, variants: u64, variance: Option<f64>) {
-        let deflated = |sample| match variants {
-            0 | 1 => deflated_sharpe(sample, 1, 0.0).ok(),
-            many => deflated_sharpe(sample, many, variance?).ok(),
-        };
-        self.deflated_sharpe = self.sample.and_then(deflated);
-    }
-
-    pub fn daily_sharpe(&self) -> Option<f64> {
-        self.sample.map(|sample| sample.sharpe)
     }
 }
 
@@ -162,18 +141,5 @@ mod tests {
         near(daily.calmar, Some((3_f64.powf(365.0 / 3.0) - 1.0) / 0.5));
         // There is one loss of 75 in three days: the ratio is 200 / 3 divided by sqrt(75 75 / 3), annualized.
         near(daily.sortino, Some(200.0 / 3.0 / (75.0 * 75.0 / 3_f64).sqrt() * 365_f64.sqrt()));
-    }
-
-    #[test]
-    fn deflates_sharpe_ratio_by_known_variants() {
-        let profits = [1.0, 2.0, -1.0, 3.0, 1.0];
-        let of = |variants, variance| {
-            let mut daily = DailyRatios::new(&profits, Money::from_minor(100));
-            daily.deflate(variants, variance);
-            daily.deflated_sharpe
-        };
-        assert_eq!(of(1, None), DailyRatios::new(&profits, Money::from_minor(100)).probabilistic_sharpe);
-        assert_eq!(of(20, None), None);
-        assert!(of(20, Some(0.04)) < of(2, Some(0.04)));
     }
 }

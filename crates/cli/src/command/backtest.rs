@@ -11,18 +11,17 @@ use crate::host::{host, report_candles};
 use crate::output::{show, write_trades};
 use crate::progress::{StderrBars, with_spinner};
 use candlewick_app::backtest::{BacktestOptions, BacktestRun, LatencyOptions, PreparedBacktest};
-use candlewick_app::candles::{Candles, missing_price_steps};
-use candlewick_app::search::hash_bot_files;
-use candlewick_backtest::BacktestResult;
-use candlewick_engine::{BotSettings, TradeBook, WorstStaleness, payout_probe_count_notices};
+use candlewick_app::candles::missing_price_steps;
+use candlewick_backtest::{BacktestResult, BacktestSettings};
+use candlewick_engine::{BotSettings, BotVerdict, TradeBook, WorstStaleness, payout_probe_count_notices};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{Delays, count_text};
 use candlewick_report::analysis::{
     Prices, Reversals, RunContext, Sensitivity, StaleLongerCandle, assumed_payout_percent,
 };
-use candlewick_report::run::{Caveats, PageParts, ReplayBasis, Run, RunReport, StakeState, VariantCounter};
+use candlewick_report::run::{Caveats, PageParts, ReplayBasis, Run, RunReport, StakeState};
 use candlewick_sdk::{CandleSeries, Millis};
-use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Variant};
+use candlewick_search::evidence::EvidenceKind;
 use candlewick_statistics::AlphaBudget;
 use clap::Args;
 use std::collections::BTreeMap;
@@ -33,7 +32,9 @@ use std::path::PathBuf;
     after_help = "Examples:\n  candlewick backtest\n  candlewick backtest --config my.toml --data BTCUSDT_1m.csv --sensitivity --html report.html\n  candlewick \
                   backtest --data BTCUSDT@1m --from 2026-01-06 --to 2026-01-10\n  candlewick backtest --json --quiet\n\n\
                   Without --config, the built-in example bots trade. Without --data and [sandbox].data, candles come \
-                  from the catalog. Without a catalog, two weeks of synthetic candles are used."
+                  from the catalog. Without a catalog, two weeks of synthetic candles are used.\n\nA backtest sees only \
+                  candles before the sealed day, so it cannot show an edge. `candlewick confirm` tests bots on the sealed \
+                  candles."
 )]
 pub(crate) struct BacktestArguments {
     #[command(flatten)]
@@ -117,47 +118,21 @@ fn show_report(
     (coarse_trades, sensitivity): (Option<String>, Option<Sensitivity>),
     (arguments, context): (&BacktestArguments, &Context<'_>),
 ) -> Result<Ending, Failure> {
-    let variants = build_variant_counter(&prepared, arguments, context)?;
-    let caveats = collect_caveats(&prepared, arguments);
-    let background = build_run_context(&prepared, &run.result, context);
-    let PreparedBacktest { loaded, settings, header, candles, coarse_notice: coarse, .. } = prepared;
-    let BacktestRun { result: finished, journal_hash, elapsed } = run;
-    let span = candles.span();
-    let Candles { series, hash, notices, .. } = candles;
-    let mut notices: Vec<String> = coarse.or(coarse_trades).into_iter().chain(notices).collect();
-    notices.extend(describe_unbuilt_candles(finished.unbuilt_longer_candles));
-    notices.extend(payout_probe_count_notices(&settings.session, &finished.book));
-    notices.extend(describe_combinations(&loaded.config.bots, context.registry));
-    let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
-    let balance = loaded.initial_balance()?;
-    let budget = AlphaBudget::for_first_run(settings.session.bots.iter().map(|bot| bot.name.as_str()));
-    let report = RunReport::from_run(Run {
-        book: &finished.book,
-        bots: &loaded.config.bots,
-        scale: finished.money_scale,
-        balance,
-        final_balance: finished.final_balance,
-        unsettled_stakes: finished.unsettled_stakes,
-        stake_state: StakeState::Returned,
-        candles: finished.candles,
-        span: span.clone(),
-        prices,
-        data_hash: Some(hash),
-        journal_hash: Some(journal_hash),
-        head_hash: None,
-        elapsed,
-        notices,
-        delays: Vec::new(),
-        audit_findings: BTreeMap::new(),
-        caveats,
-        joint_verdict_weight: budget.joint_verdict_weight(),
-        verdicts: finished.verdicts,
-        run_context: background,
+    let names = prepared.settings.session.bots.iter().map(|bot| bot.name.as_str());
+    let parts = ReportParts {
+        caveats: collect_caveats(
+            &prepared,
+            arguments.candles.allows_coarse(),
+            prepared.candles.evidence.clone(),
+        ),
+        coarse_trades,
+        joint_verdict_weight: AlphaBudget::for_first_run(names).joint_verdict_weight(),
+        verdicts: run.result.verdicts.clone(),
         sensitivity,
-        counter: variants,
-        gates: replay_gates(&loaded, &series, &settings.simulation, context)?,
-        conditions: count_bot_conditions(&loaded, &series, context)?,
-    });
+    };
+    let report = build_report(&prepared, &run, parts, context)?;
+    let PreparedBacktest { loaded, settings, header, candles, .. } = prepared;
+    let finished = run.result;
     if let Some(host) = host() {
         host.on_trades(&finished.book, &loaded.config.bots, finished.money_scale);
     }
@@ -171,10 +146,10 @@ fn show_report(
             session: &settings.session,
             simulation: &settings.simulation,
             strategies: &header.strategies,
-            balance,
-            span: &span,
-            prices,
-            candles: series,
+            balance: loaded.initial_balance()?,
+            span: &candles.span(),
+            prices: price_kind(&settings),
+            candles: candles.series,
             no_sensitivity_reason: SENSITIVITY_HINT,
         };
         write_page(path, &report, parts)?;
@@ -182,31 +157,70 @@ fn show_report(
     show(&report, context.global)
 }
 
-fn build_variant_counter(
-    prepared: &PreparedBacktest,
-    arguments: &BacktestArguments,
-    context: &Context<'_>,
-) -> Result<Option<VariantCounter>, Failure> {
-    let PreparedBacktest { loaded, settings, candles, .. } = prepared;
-    let Some(ledger) = loaded.config.variants.ledger(&loaded.config.data) else { return Ok(None) };
-    let files = hash_bot_files(&settings.session.bots)?;
-    let look = Look {
-        kind: LookKind::Backtest,
-        run: None,
-        candles: CandleSample::from_series(&candles.series),
-        is_truncated: arguments.candles.to_candle_choice().to.is_some(),
-        span: candles.span(),
-        end: LookEnd::Whole,
-    };
-    let tried = Variant::from_bots(&settings.session, context.registry, &files);
-    Ok(Some(VariantCounter { ledger, tried_variants: tried, look }))
+/// Parts of a report that depend on the command.
+pub(super) struct ReportParts {
+    pub(super) caveats: Caveats,
+    pub(super) coarse_trades: Option<String>,
+    pub(super) joint_verdict_weight: f64,
+    pub(super) verdicts: Vec<BotVerdict>,
+    pub(super) sensitivity: Option<Sensitivity>,
 }
 
-fn collect_caveats(prepared: &PreparedBacktest, arguments: &BacktestArguments) -> Caveats {
+pub(super) fn build_report(
+    prepared: &PreparedBacktest,
+    run: &BacktestRun,
+    parts: ReportParts,
+    context: &Context<'_>,
+) -> Result<RunReport, Failure> {
+    let PreparedBacktest { loaded, settings, candles, coarse_notice, .. } = prepared;
+    let BacktestRun { result: finished, journal_hash, elapsed } = run;
+    let ReportParts { caveats, coarse_trades, joint_verdict_weight, verdicts, sensitivity } = parts;
+    let coarse = coarse_notice.clone().or(coarse_trades);
+    let mut notices: Vec<String> = coarse.into_iter().chain(candles.notices.clone()).collect();
+    notices.extend(describe_unbuilt_candles(finished.unbuilt_longer_candles));
+    notices.extend(payout_probe_count_notices(&settings.session, &finished.book));
+    notices.extend(describe_combinations(&loaded.config.bots, context.registry));
+    Ok(RunReport::from_run(Run {
+        book: &finished.book,
+        bots: &loaded.config.bots,
+        scale: finished.money_scale,
+        balance: loaded.initial_balance()?,
+        final_balance: finished.final_balance,
+        unsettled_stakes: finished.unsettled_stakes,
+        stake_state: StakeState::Returned,
+        candles: finished.candles,
+        span: candles.span(),
+        prices: price_kind(settings),
+        data_hash: Some(candles.hash.clone()),
+        journal_hash: Some(journal_hash.clone()),
+        head_hash: None,
+        elapsed: *elapsed,
+        notices,
+        delays: Vec::new(),
+        audit_findings: BTreeMap::new(),
+        caveats,
+        joint_verdict_weight,
+        verdicts,
+        run_context: build_run_context(prepared, finished, context),
+        sensitivity,
+        gates: replay_gates(loaded, &candles.series, &settings.simulation, context)?,
+        conditions: count_bot_conditions(loaded, &candles.series, context)?,
+    }))
+}
+
+fn price_kind(settings: &BacktestSettings) -> Prices {
+    if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair }
+}
+
+pub(super) fn collect_caveats(
+    prepared: &PreparedBacktest,
+    may_have_coarse_candles: bool,
+    evidence: EvidenceKind,
+) -> Caveats {
     let PreparedBacktest { settings, candles, has_simulated_latency, .. } = prepared;
-    let basis = replay_basis(&arguments.candles.to_candle_choice(), candles.prices);
+    let basis = replay_basis(may_have_coarse_candles, candles.prices);
     let basis = ReplayBasis { has_simulated_latency: *has_simulated_latency, ..basis };
-    Caveats::for_replay(basis, &settings.simulation, &settings.session.bots)
+    Caveats::for_replay(basis, &settings.simulation, &settings.session.bots, evidence)
 }
 
 fn build_run_context(

@@ -1,5 +1,6 @@
 //! `journal`: maintenance of journals.
 
+use super::report::read_report;
 use crate::arguments::parse_long_duration;
 use crate::command::inspect::to_csv;
 use crate::context::{Context, JournalArguments, block_on};
@@ -7,8 +8,7 @@ use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{show, show_as, write_folder};
 use candlewick_app::recent::read_recent;
 use candlewick_journal::{Compaction, Holder, JournalVerification, LeaseTerms, Reader, back_up};
-use candlewick_records::{RecordedRuns, TradeFilter, TradeLine, count_text, format_number, format_utc};
-use candlewick_report::run::RecordedReport;
+use candlewick_records::{TradeFilter, TradeLine, count_text, format_number, format_utc};
 use candlewick_runtime::{
     JournalCheck, Projection, ProjectionResult, RuntimeError, TablesCheck, check_journal, compact_journal,
     project_journal,
@@ -270,7 +270,7 @@ struct ExportSummary<'a> {
 }
 
 fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (_, url) = arguments.journal.load(context)?;
+    let (loaded, url) = arguments.journal.load(context)?;
     let folder = &arguments.folder;
     if fs::symlink_metadata(folder).is_ok() {
         return Err(Failure::configuration(format!(
@@ -282,8 +282,8 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Endi
     let intents = TradeFilter::default().apply(&contents)?;
     let (is_trade, every) = (|line: &&TradeLine| ["open", "settled"].contains(&line.state), intents.lines());
     let trades: Vec<&TradeLine> = every.iter().filter(is_trade).collect();
-    let runs = block_on(async { RecordedRuns::read(&mut Reader::open(&url).await?, None).await })?;
-    let figures = serde_json::to_string_pretty(&RecordedReport::new(runs, Vec::new()).report);
+    let recorded = read_report((&loaded, &url), None, false)?;
+    let figures = serde_json::to_string_pretty(&recorded.report);
     let figures = figures.map_err(Failure::unexpected)?;
     let ending = if arguments.format == ExportFormat::Csv { "csv" } else { "ndjson" };
     let files = [

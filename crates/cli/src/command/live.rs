@@ -11,14 +11,14 @@ use candlewick_app::candles;
 use candlewick_app::configuration::{
     BaseLayer, Flag, LoadedConfig, Mode, Problems, RealMoneyRequest, journal_url,
 };
+use candlewick_app::evidence::SealUse;
 use candlewick_app::live::{
     Connection, ControlChannel, EmbeddedVenue, JournalSession, Outcome, ReplaySpan, check_venue,
-    connect_remote, record_seen_candles, wait_for_venue,
+    connect_remote, wait_for_venue,
 };
 use candlewick_broker::clock::{Clock, Speed, Stopwatch};
 use candlewick_sandbox::{FaultProfile, RunningSandbox, SandboxSpeed, StartTime};
 use candlewick_sdk::Millis;
-use candlewick_search::variants::CandleSample;
 use clap::Args;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
@@ -257,7 +257,7 @@ async fn start_sandbox(
     bots: &BotSet,
     context: &Context<'_>,
 ) -> Result<EmbeddedVenue, Failure> {
-    let stock = candles::load(loaded, &candles::ALL_TIME, &StderrBars(context.global))?;
+    let stock = candles::load(loaded, (&candles::ALL_TIME, &SealUse::Explore), &StderrBars(context.global))?;
     for notice in &stock.notices {
         tracing::warn!("{notice}");
     }
@@ -280,13 +280,7 @@ async fn start_sandbox(
     }
     let span = if arguments.until_end { ReplaySpan::Whole } else { ReplaySpan::Open };
     let warmups = bots.warmups(&loaded.config.bots);
-    let sample = CandleSample::from_series(&series);
-    let embedded = EmbeddedVenue::start(loaded, (series, markets), (span, &warmups)).await?;
-    if let Err(error) = record_seen_candles(loaded, context.registry, (sample, embedded.start..embedded.end))
-    {
-        tracing::warn!("{error}");
-    }
-    Ok(embedded)
+    Ok(EmbeddedVenue::start(loaded, (series, markets), (span, &warmups)).await?)
 }
 
 /// Builds the console output. At maximum speed, decisions are hidden, because there are too many to read.
@@ -313,8 +307,7 @@ fn build_header(
             wallet: if loaded.config.account.mode == Mode::Real { "REAL MONEY" } else { "demo" },
             starts_at: candles.as_ref().map(|candles| candles.start),
             candles: candles.map(|candles| {
-                let span = live::describe_candles(loaded.config.sandbox.speed, candles, arguments.until_end);
-                span + &live::describe_variant_count(&loaded.config.variants)
+                live::describe_candles(loaded.config.sandbox.speed, candles, arguments.until_end)
             }),
             journal: is_kept.then(|| url.to_string()),
             arguments: live::journal_arguments(named, &context.global.config),

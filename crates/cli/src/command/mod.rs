@@ -3,6 +3,7 @@
 
 mod backtest;
 mod config;
+mod confirm;
 mod control;
 mod dashboard;
 mod data;
@@ -37,7 +38,10 @@ use console::Term;
 use std::fmt::Write as _;
 
 const HELP_GROUPS: [(&str, &[&str]); 6] = [
-    ("Research", &["backtest", "sweep", "walk-forward", "monte-carlo", "sensitivity", "tune", "edge"]),
+    (
+        "Research",
+        &["backtest", "sweep", "walk-forward", "monte-carlo", "sensitivity", "tune", "confirm", "edge"],
+    ),
     ("Trade", &["live", "paper", "sandbox", "halt", "resume", "signal", "reload", "resolve"]),
     ("Inspect", &["status", "watch", "dashboard", "explain", "why", "trades", "report", "parity", "journal"]),
     ("Data", &["data"]),
@@ -62,6 +66,8 @@ pub(crate) enum Command {
     Sensitivity(sensitivity::SensitivityArguments),
     /// Check a rule, search its parameters, test it walk-forward, and report the verdict and the next step
     Tune(tune::TuneArguments),
+    /// Test bots once on sealed candles; the answer is whether they show an edge
+    Confirm(confirm::ConfirmArguments),
     /// Compute edge statistics: break-even, trades needed, risk of ruin, verdict
     #[command(subcommand)]
     Edge(edge::EdgeCommand),
@@ -166,6 +172,7 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
         Command::MonteCarlo(arguments) => monte_carlo::run(arguments, context),
         Command::Sensitivity(arguments) => sensitivity::run(arguments, context),
         Command::Tune(arguments) => tune::run(arguments, context),
+        Command::Confirm(arguments) => confirm::run(arguments, context),
         Command::Edge(command) => edge::run(command, context),
         Command::Live(arguments) => live::run(arguments, context),
         Command::Paper(arguments) => paper::run(arguments, context),

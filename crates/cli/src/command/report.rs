@@ -4,8 +4,11 @@ use crate::arguments::parse_journal;
 use crate::context::{Context, JournalArguments, block_on};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{show, write_file};
+use candlewick_app::AppError;
+use candlewick_app::configuration::{BaseLayer, LoadedConfig};
+use candlewick_app::evidence::live_evidence;
 use candlewick_journal::{JournalUrl, Reader};
-use candlewick_records::{RecordedRuns, RecordsError, parity, read_recorded_candles};
+use candlewick_records::{RecordedRuns, parity, read_recorded_candles};
 use candlewick_report::comparison::Comparison;
 use candlewick_report::page::{ParsedRun, write_comparison_page, write_run_page};
 use candlewick_report::run::{PageParts, RecordedReport, RunReport, build_page};
@@ -36,8 +39,8 @@ pub(super) fn run_report(arguments: &ReportArguments, context: &Context<'_>) -> 
     if let [first, second] = &arguments.compare[..] {
         return compare([first, second], arguments, context);
     }
-    let (_, url) = arguments.journal.load(context)?;
-    let recorded = read_report(&url, arguments.run, arguments.html.is_some())?;
+    let (loaded, url) = arguments.journal.load(context)?;
+    let recorded = read_report((&loaded, &url), arguments.run, arguments.html.is_some())?;
     if let Some(path) = &arguments.html {
         write_page(path, &recorded.report, recorded.page_parts())?;
     }
@@ -49,16 +52,21 @@ pub(super) fn write_page(path: &Path, report: &RunReport, parts: PageParts<'_>) 
     write_file("--html", path, |file| write_run_page(&page, file))
 }
 
-fn read_report(url: &JournalUrl, run: Option<u64>, has_candles: bool) -> Result<RecordedReport, Failure> {
+pub(super) fn read_report(
+    (loaded, url): (&LoadedConfig, &JournalUrl),
+    run: Option<u64>,
+    has_candles: bool,
+) -> Result<RecordedReport, Failure> {
     block_on(async {
         let mut reader = Reader::open(url).await?;
         let part = RecordedRuns::read(&mut reader, run).await?;
         let candles = if has_candles { read_recorded_candles(&mut reader, run).await? } else { Vec::new() };
-        Ok::<_, RecordsError>(RecordedReport::new(part, candles))
+        let evidence = live_evidence(loaded, &mut reader).await?;
+        Ok::<_, AppError>(RecordedReport::new(part, candles, evidence))
     })
 }
 
-fn read_run(name: &str) -> Result<ParsedRun, Failure> {
+fn read_run(name: &str, context: &Context<'_>) -> Result<ParsedRun, Failure> {
     let path = Path::new(name);
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html")) {
         let text = fs::read_to_string(path)
@@ -70,7 +78,8 @@ fn read_run(name: &str) -> Result<ParsedRun, Failure> {
         });
     }
     let url: JournalUrl = parse_journal(name).map_err(Failure::configuration)?.parse()?;
-    let recorded = read_report(&url, None, false)?;
+    let loaded = LoadedConfig::read(&context.global.config, BaseLayer::Bare, Vec::new())?;
+    let recorded = read_report((&loaded, &url), None, false)?;
     Ok(ParsedRun::from_run_page(&build_page(&recorded.report, recorded.page_parts())?))
 }
 
@@ -80,7 +89,7 @@ fn compare(
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     let [a, b] = named.map(String::as_str);
-    let comparison = Comparison::new([(a, &read_run(a)?), (b, &read_run(b)?)]);
+    let comparison = Comparison::new([(a, &read_run(a, context)?), (b, &read_run(b, context)?)]);
     if let Some(path) = &arguments.html {
         let page = comparison.page()?;
         write_file("--html", path, |file| write_comparison_page(&page, file))?;

@@ -9,6 +9,7 @@ use crate::output::{print, print_json_line};
 use crate::progress::StderrBars;
 use candlewick_app::candles;
 use candlewick_app::configuration::{BaseLayer, Flag, LoadedConfig, Problems, RealMoneyRequest};
+use candlewick_app::evidence::SealUse;
 use candlewick_app::live::ServedSandbox;
 use candlewick_records::count_text;
 use candlewick_sandbox::{
@@ -53,7 +54,7 @@ pub(super) fn run(arguments: &SandboxArguments, context: &Context<'_>) -> Result
     }
     settings.check()?;
     let series = candles::collect_candles(
-        &candles::load(&loaded, &candles::ALL_TIME, &StderrBars(context.global))?.series,
+        &candles::load(&loaded, (&candles::ALL_TIME, &SealUse::Explore), &StderrBars(context.global))?.series,
     );
     let runtime = start_workers()?;
     runtime.block_on(serve(settings, series, &loaded, context))

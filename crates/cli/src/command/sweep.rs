@@ -5,17 +5,17 @@ use crate::failure::{Ending, Failure, FailureKind};
 use crate::host::report_candles;
 use crate::interrupt;
 use crate::output::{show, show_as};
-use crate::progress::{Progress, StderrBars, with_spinner};
+use crate::progress::{Progress, StderrBars};
 use crate::search::{OpenedPlan, PlannedArguments, SearchArguments, ShardArguments};
 use candlewick_app::AppError;
 use candlewick_app::bots::convert_search_error;
 use candlewick_app::search::{
     PlanDifferences, PlannedCommand, PreparedSearch, ProgramMismatchPolicy, ResultFolder, SearchOptions,
-    SearchPlan, SweepRun, VariantTotals, record_sweep, render_best_bot,
+    SearchPlan, render_best_bot,
 };
 use candlewick_app::validation::verify_best_set;
 use candlewick_broker::clock::Stopwatch;
-use candlewick_report::sweep::{RejectedSets, SweepCount, SweepReport, SweepResults, write_sweep_page};
+use candlewick_report::sweep::{RejectedSets, SweepReport, SweepResults, write_sweep_page};
 use candlewick_report::walk_forward::VerifiedSets;
 use candlewick_sdk::testkit::Subject;
 use candlewick_search::SearchError;
@@ -23,11 +23,10 @@ use candlewick_search::sweep::{
     Candidate, DeclarationMode, Record, Replayer, SelectionBias, Shard, SharedRunner, Sweep, SweepEnd,
     SweepProgress, SweepWatcher, TrialRow, rank_rows, write_trials_csv, write_trials_parquet,
 };
-use candlewick_search::variants::LookEnd;
 use candlewick_search::walk_forward::WindowResult;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -42,12 +41,11 @@ use std::path::PathBuf;
                   2..500:log, a log scale with 9 steps 2..500:log/9, or a list 5,9,14. If an end of a range is omitted, \
                   the strategy's limit applies. The bot settings close_type and expiration_type can be searched as \
                   lists.\n\nAfter an interruption, run the same command again to resume: finished trials are stored in \
-                  trials.jsonl of the output folder. After Ctrl-C, only finished trials count as tried variants. If the \
-                  process is killed, all planned sets count as tried until the same program resumes and finishes the \
-                  sweep.\n\nTo use several machines, run sweep plan once and sweep run on each machine. Copy all \
-                  shard-N.jsonl files next to plan.json and run sweep merge. All machines need the same program and \
-                  candles. With --search tpe, every batch of --batch \
-                  sets is a round of shards. A round needs the results of the previous rounds next to the plan."
+                  trials.jsonl of the output folder.\n\nThe best of many sets is partly luck. `candlewick confirm` tests it \
+                  on the sealed candles, which no sweep sees.\n\nTo use several machines, run sweep plan once and \
+                  sweep run on each machine. Copy all shard-N.jsonl files next to plan.json and run sweep merge. All \
+                  machines need the same program and candles. With --search tpe, every batch of --batch sets is a \
+                  round of shards. A round needs the results of the previous rounds next to the plan."
 )]
 pub(crate) struct SweepArguments {
     #[command(subcommand)]
@@ -199,8 +197,6 @@ impl SweepContext<'_> {
         let journal = plan.journal(&self.folder, number, &identity);
         let (mut journal, known) = journal.map_err(|error| self.to_failure(error))?;
         let resumed = known.len();
-        // Until the shards are merged, the whole sweep is recorded as tried.
-        self.record_planned_sets(0)?;
         let kept = (&mut journal, known);
         let (rows, ending) = self.run_with_progress(|watcher| match &of_round {
             Some(part) => self.job.run_round((&part.round, part.shard), kept, watcher),
@@ -223,7 +219,6 @@ impl SweepContext<'_> {
 const TRIALS_FILE: &str = "trials.jsonl";
 
 pub(super) struct SweepContext<'a> {
-    noted: SweepRun<'a>,
     pub(super) options: &'a SearchOptions,
     pub(super) prepared: &'a PreparedSearch<'a>,
     runner: &'a SharedRunner<'a>,
@@ -252,9 +247,7 @@ pub(super) fn with_sweep<T>(
     let checked = plan.map(|(plan, others)| plan.check((prepared, &identity), others)).transpose()?;
     let PlanDifferences { allowed: notices, harmless: differences } = checked.unwrap_or_default();
     context.print_notes(differences);
-    let noted = SweepRun::new(terms, prepared, &identity);
     act(&mut SweepContext {
-        noted,
         options: terms,
         prepared,
         runner: &runner,
@@ -276,14 +269,9 @@ impl SweepContext<'_> {
         known.extend(own);
         let resumed = known.len();
         let watch = Stopwatch::start();
-        self.record_planned_sets(resumed)?;
         let (rows, ending) = self.run_with_progress(|watcher| self.job.run(&mut journal, known, watcher))?;
         drop(journal);
         self.context.print_notes(self.folder.upload(TRIALS_FILE)?);
-        let end = if ending.is_none() { LookEnd::Whole } else { LookEnd::Stopped };
-        let counted = with_spinner("Counting variants", self.context.global, || {
-            record_sweep((&self.noted, self.job), (&rows, end), self.context.registry)
-        });
         if let Some(ending) = ending {
             return Ok(Err(ending));
         }
@@ -300,9 +288,8 @@ impl SweepContext<'_> {
         let luck = SelectionBias::new(&rows, payout.to_fraction(), sweep.search.seed);
         let files = self.write_results(&rows, luck.as_ref())?;
         let elapsed = watch.elapsed();
-        let counted = counted.map(to_sweep_count);
-        let tried =
-            SweepResults { rows: &rows, luck, space, sweep, resumed, elapsed, files, variant_count: counted };
+        let evidence = &candles.evidence;
+        let tried = SweepResults { rows: &rows, luck, space, sweep, resumed, elapsed, files, evidence };
         let notices = [candles.notices.as_slice(), &self.notices].concat();
         Ok(Ok(SweepReport::new(&tried, (&candles.hash, &notices), self.top)))
     }
@@ -318,13 +305,6 @@ impl SweepContext<'_> {
         let problem = format!("strategy \"{}\" rejects {sets}: {problem}", entry.name);
         Err(Failure::configuration(problem)
             .hint("search other values, or exclude rejected sets, for example with --where \"fast < slow\""))
-    }
-
-    pub(super) fn record_planned_sets(&self, known: usize) -> Result<(), Failure> {
-        let PreparedSearch { space, sweep, .. } = self.prepared;
-        let sets = sweep.search.max_sets(space).map_err(|error| self.to_failure(error))?;
-        self.noted.record_planned_sets(sets.saturating_sub(known as u64));
-        Ok(())
     }
 
     /// Writes the results. An interrupted and resumed sweep writes exactly the same bytes as an uninterrupted sweep.
@@ -383,14 +363,6 @@ impl SweepContext<'_> {
     }
 }
 
-pub(super) fn to_sweep_count(counted: io::Result<VariantTotals>) -> io::Result<SweepCount> {
-    counted.map(|VariantTotals { variants, planned: under_way, is_first, .. }| SweepCount {
-        variants,
-        planned: under_way,
-        is_first,
-    })
-}
-
 /// Maximum number of parameter sets to verify per walk-forward test. Each takes several runs over all candles.
 const MAX_VERIFIED_SETS: usize = 5;
 
@@ -406,18 +378,15 @@ fn verify_parameter_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) ->
     verified.map_err(|error| Failure::new(FailureKind::Check, error).hint(help))
 }
 
-/// Verifies the parameter set tested on the hold-out, then the sets chosen most often in the walk-forward test.
-pub(super) fn verify_chosen_sets<'a>(
+/// Verifies the parameter sets that were chosen most often in the walk-forward test.
+pub(super) fn verify_chosen_sets(
     prepared: &PreparedSearch<'_>,
-    windows: &'a [WindowResult],
-    hold_out: Option<&'a WindowResult>,
+    windows: &[WindowResult],
 ) -> Result<VerifiedSets, Failure> {
-    let candidate = |step: &'a WindowResult| Some(&step.chosen.as_ref()?.candidate);
-    let own = hold_out.and_then(candidate);
-    let mut chosen: Vec<(&Candidate, usize)> = own.map(|own| (own, usize::MAX)).into_iter().collect();
-    for candidate in windows.iter().filter_map(candidate) {
+    let mut chosen: Vec<(&Candidate, usize)> = Vec::new();
+    for candidate in windows.iter().filter_map(|step| Some(&step.chosen.as_ref()?.candidate)) {
         match chosen.iter_mut().find(|(known, _)| *known == candidate) {
-            Some((_, times)) => *times = times.saturating_add(1),
+            Some((_, times)) => *times += 1,
             None => chosen.push((candidate, 1)),
         }
     }

@@ -3,7 +3,6 @@
 use super::strategy::check::{build_check_command, to_check_failure};
 use super::sweep::with_sweep;
 use super::walk_forward::{WalkResult, run_walk};
-use crate::arguments::parse_percent_within;
 use crate::combinations::condition_lines;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
@@ -12,9 +11,7 @@ use crate::interrupt;
 use crate::output::{show, write_file};
 use crate::progress::{Progress, StderrBars};
 use crate::search::SearchArguments;
-use candlewick_app::search::{
-    HoldOutUse, Layout, PreparedSearch, Reopening, ResultFolder, SearchOptions, WalkRun,
-};
+use candlewick_app::search::{PreparedSearch, ResultFolder, SearchOptions, WalkRun};
 use candlewick_app::tune::{CheckedCandles, TunePlan, check_candles};
 use candlewick_app::validation::{self, ValidationOptions, ValidationReport};
 use candlewick_app::warm_up::WarmUp;
@@ -22,11 +19,11 @@ use candlewick_records::count_text;
 use candlewick_report::conditions::ConditionLine;
 use candlewick_report::page::write_tune_page;
 use candlewick_report::sweep::SweepReport;
-use candlewick_report::tune::{
-    Conclusion, StepResult, TuneHints, TuneReport, TuneResult, TunedBot, TunedGate,
-};
+use candlewick_report::tune::{StepResult, TuneHints, TuneReport, TuneResult, TunedBot, TunedGate};
 use candlewick_rules::combine::replay_gate;
+use candlewick_sdk::Millis;
 use candlewick_sdk::testkit::{Finding, Market, Subject};
+use candlewick_search::evidence::start_of;
 use clap::Args;
 use serde_json::{json, to_value};
 use std::fs;
@@ -35,32 +32,28 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-const CANDLES_HINT: &str = "the checks use only the candles before the hold-out";
+const CANDLES_HINT: &str = "the checks use only the candles before the sealed day";
 const CHECK_TIMEOUT: Duration = Duration::from_mins(10);
 const MAX_SHOWN_SETS: usize = 10;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  candlewick tune rule.toml --data \
-                  BTCUSDT_1m.csv\n  candlewick tune rule.toml --data BTCUSDT@1m --open-hold-out\n  candlewick tune --config bot.toml --param \
-                  period=5..30 --html tuned.html\n\nCombines data check, strategy check, sweep and walk-forward:\n  1. Check the \
-                  candles, with the commands that fetch or repair them.\n  2. Check the strategy.\n  3. Sweep all parameters with a \
-                  range (or those of --param) on the candles before the hold-out: all sets if there are at most 200, otherwise 200 \
-                  sets spread over the ranges.\n  4. Walk forward on the same candles: five windows, each trained on all candles before its test.\n  \
-                  5. With --open-hold-out, and only if the tests show an edge, test the best set on the hold-out, once.\nThe result is a \
-                  page with the verdict and the next step.\n\nA bot without parameter ranges is tested as it is. After an interruption, \
-                  run the same command again to resume; each rule gets its own folder. All tried variants are counted, and each raises the bar for showing an edge.")]
+#[command(
+    after_help = "Examples:\n  candlewick tune rule.toml --data BTCUSDT_1m.csv\n  candlewick tune --config bot.toml \
+                  --param period=5..30 --html tuned.html\n\nCombines data check, strategy check, sweep and \
+                  walk-forward:\n  1. Check the candles, with the commands that fetch or repair them.\n  2. Check the \
+                  strategy.\n  3. Sweep all parameters with a range (or those of --param): all sets if there are at \
+                  most 200, otherwise 200 sets spread over the ranges.\n  4. Walk forward on the same candles: five \
+                  windows, each trained on all candles before its test.\nThe result is a page with the verdict and the \
+                  next step. All steps use only candles before the sealed day, so they cannot show an edge. If the bot \
+                  is promising, test it with `candlewick confirm`.\n\nA bot without parameter ranges is tested as it \
+                  is. After an interruption, run the same command again to resume; each rule gets its own folder."
+)]
 pub(crate) struct TuneArguments {
     /// Rule file [default: the bot configured in --config]
     #[arg(value_name = "RULES", conflicts_with = "rules")]
     rule: Option<PathBuf>,
     #[command(flatten)]
     search: SearchArguments,
-    /// Size of the hold-out (the last candles, used only for a final test), in percent of all candles
-    #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = parse_hold_out)]
-    hold_out: f64,
-    /// Test once on the hold-out if the walk-forward tests show an edge
-    #[arg(long)]
-    open_hold_out: bool,
     /// Output folder for trials and results
     #[arg(long, value_name = "DIR", default_value = "tune")]
     out: PathBuf,
@@ -72,7 +65,6 @@ pub(crate) struct TuneArguments {
 struct TuneRun<'a> {
     arguments: &'a TuneArguments,
     plan: TunePlan<'a>,
-    layout: Layout,
     trials: PathBuf,
     context: &'a Context<'a>,
 }
@@ -82,17 +74,17 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
     let terms = arguments.to_search_options();
     let (files, progress) = (&context.global.config, StderrBars(context.global));
     let candles = check_candles(&terms, (files, context.registry), &progress)?;
+    let plan = TunePlan::prepare(terms, (files, context.registry), &progress)?;
+    let sealed = plan.prepared.candles.evidence.sealed_day().map(start_of);
+    let candles: Vec<CheckedCandles> =
+        candles.into_iter().map(|series| series.before(sealed.unwrap_or(Millis::MAX))).collect();
     for series in &candles {
         context.print_notice(&format!("candles {}: {}", series.series, series.describe()));
     }
-    let plan = TunePlan::prepare(terms, arguments.hold_out, (files, context.registry), &progress)?;
     let trials = arguments.out.join(plan.folder_name()?);
-    let layout = {
-        // An invalid --open-hold-out is rejected before the search begins.
-        let walk = (trials.join("walk-forward"), arguments.hold_out_use());
-        WalkRun::prepare(&plan.options, &plan.layout, &plan.prepared, (&walk.0, walk.1))?.layout
-    };
-    let tuning = TuneRun { arguments, plan, layout, trials, context };
+    let tuning = TuneRun { arguments, plan, trials, context };
+    // Rejects a layout without windows before the search begins.
+    tuning.prepare_walk()?;
     let checked = tuning.check_strategy();
     // Ctrl-C also ends the process that runs the checks. Such an end is not a failure of the strategy.
     if stop_flag.get().is_some() {
@@ -112,15 +104,11 @@ impl TuneArguments {
         terms.candles.rules = self.rule.clone().or(terms.candles.rules);
         terms
     }
-
-    const fn hold_out_use(&self) -> HoldOutUse {
-        if self.open_hold_out { HoldOutUse::Opened(Reopening::Refused) } else { HoldOutUse::Locked }
-    }
 }
 
 impl TuneRun<'_> {
     fn check_strategy(&self) -> Result<(Subject, ValidationReport, Vec<ConditionLine>), Failure> {
-        let (subject, market) = self.plan.validation_input(&self.layout)?;
+        let (subject, market) = self.plan.validation_input()?;
         let strategy = (subject.entry.name.as_str(), &subject.params);
         let conditions = condition_lines(self.context.registry, strategy, &subject.bot, &market.candles)?;
         let mut progress = Progress::new(format!("Checking {}", subject.entry.name), self.context.global);
@@ -155,13 +143,10 @@ impl TuneRun<'_> {
             self.context.print_notice("sweep: skipped, because no parameter has a range");
             return Ok(Ok(None));
         }
-        let terms = self.plan.options_before_hold_out(&self.layout);
-        let progress = StderrBars(self.context.global);
-        let mut prepared = terms.prepare(&self.context.global.config, self.context.registry, &progress)?;
-        prepared.sweep = self.plan.prepared.sweep;
+        let TunePlan { options, prepared, .. } = &self.plan;
         let place = (ResultFolder::open(&self.trials.join("sweep"))?, MAX_SHOWN_SETS);
         let end =
-            with_sweep((&terms, &prepared), place, None, self.context, |sweep| sweep.report(Vec::new()))?;
+            with_sweep((options, prepared), place, None, self.context, |sweep| sweep.report(Vec::new()))?;
         Ok(end.map(Some))
     }
 
@@ -172,25 +157,11 @@ impl TuneRun<'_> {
         sweep: Option<&SweepReport>,
         stop_flag: &OnceLock<Ending>,
     ) -> Result<Ending, Failure> {
-        let looks = self.prepare_walk(HoldOutUse::Locked)?.find_earlier_looks()?.descriptions;
-        if self.arguments.open_hold_out {
-            self.context.print_notes(&looks);
-        }
-        let mut walked = match self.walk(HoldOutUse::Locked)? {
+        let walked = match self.walk()? {
             Ok(walked) => walked,
             Err(ending) => return Ok(ending),
         };
         let mut notices = self.collect_notices();
-        if self.arguments.open_hold_out {
-            if Conclusion::from_report(&walked.report) == Conclusion::EdgeShown {
-                walked = match self.walk(self.arguments.hold_out_use())? {
-                    Ok(walked) => walked,
-                    Err(ending) => return Ok(ending),
-                };
-            } else {
-                notices.push("the hold-out stays locked: the tests show no edge to confirm".to_owned());
-            }
-        }
         if stop_flag.get().is_some() {
             return Ok(self.context.report_stop(stop_flag, &self.trials));
         }
@@ -210,7 +181,6 @@ impl TuneRun<'_> {
             conditions: strategy.2,
             sweep,
             walk_forward: walked.summary(),
-            looks,
             notices: notices.into_iter().chain(prepared.candles.notices.iter().cloned()).collect(),
             hints: TuneHints {
                 best_file: best,
@@ -224,15 +194,15 @@ impl TuneRun<'_> {
         show(&report, self.context.global)
     }
 
-    fn prepare_walk(&self, hold_out_use: HoldOutUse) -> Result<WalkRun<'_>, Failure> {
+    fn prepare_walk(&self) -> Result<WalkRun<'_>, Failure> {
         let TunePlan { options, prepared, layout, .. } = &self.plan;
-        Ok(WalkRun::prepare(options, layout, prepared, (&self.trials.join("walk-forward"), hold_out_use))?)
+        Ok(WalkRun::prepare(options, layout, prepared, &self.trials.join("walk-forward"))?)
     }
 
-    fn walk(&self, hold_out_use: HoldOutUse) -> Result<Result<WalkResult, Ending>, Failure> {
+    fn walk(&self) -> Result<Result<WalkResult, Ending>, Failure> {
         let TunePlan { options, prepared, .. } = &self.plan;
         report_candles(&prepared.candles.series);
-        run_walk(self.prepare_walk(hold_out_use)?, (options, prepared), &[], self.context)
+        run_walk(self.prepare_walk()?, (options, prepared), &[], self.context)
     }
 
     fn write_best_bot(
@@ -265,8 +235,7 @@ impl TuneRun<'_> {
     }
 
     fn replay_bot_gate(&self) -> Result<Option<TunedGate>, Failure> {
-        let (Subject { entry, params, bot }, Market { candles, .. }) =
-            self.plan.validation_input(&self.layout)?;
+        let (Subject { entry, params, bot }, Market { candles, .. }) = self.plan.validation_input()?;
         let followed = replay_gate(&entry, &params, &bot, &candles)?;
         Ok(followed.map(|followed| TunedGate {
             gate: followed.rule.to_string(),
@@ -330,12 +299,12 @@ impl TuneRun<'_> {
     }
 
     fn describe_warm_up(&self) -> Option<String> {
-        let (subject, market) = self.plan.validation_input(&self.layout).ok()?;
+        let (subject, market) = self.plan.validation_input().ok()?;
         let strategy = subject.build().ok()?;
         let Subject { entry, params, bot } = &subject;
         let (named, registry) = ((entry.name.as_str(), params), self.context.registry);
         let warm_up = WarmUp::from_strategy(strategy.as_ref(), named, bot.interval, registry);
-        let text = warm_up.describe_warm_up_share(market.candles.len(), " before the hold-out")?;
+        let text = warm_up.describe_warm_up_share(market.candles.len())?;
         Some(format!("bot \"{}\": {text}", bot.bot))
     }
 }
@@ -356,8 +325,4 @@ fn to_step_result(candles: &CheckedCandles) -> Result<StepResult, Failure> {
         candlewick_records::format_utc(candles.to)
     );
     Ok(StepResult { name: candles.series.clone(), text: format!("{span}; {}", candles.describe()), document })
-}
-
-fn parse_hold_out(text: &str) -> Result<f64, String> {
-    parse_percent_within(text, [5.0, 50.0])
 }

@@ -1,6 +1,6 @@
 //! `walk-forward`: chooses parameters on past candles and tests them on later ones.
 
-use super::sweep::{to_sweep_count, verify_chosen_sets};
+use super::sweep::verify_chosen_sets;
 use crate::arguments::replay_basis;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
@@ -10,20 +10,18 @@ use crate::output::{show, show_as};
 use crate::progress::{Progress, StderrBars};
 use crate::search::{LayoutArguments, OpenedPlan, PlannedArguments, SearchArguments, ShardArguments};
 use candlewick_app::search::{
-    HoldOutOutcome, HoldOutUse, KnownLooks, Layout, OpeningRecord, PlannedCommand, PreparedSearch, Reopening,
-    ResultFolder, SearchOptions, VariantTotals, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkShard,
+    Layout, PlannedCommand, PreparedSearch, ResultFolder, SearchOptions, WalkEnd, WalkOutcome, WalkProgress,
+    WalkRun, WalkShard,
 };
 use candlewick_backtest::{BacktestResult, BacktestSettings};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_report::run::{Caveats, RunFacts, write_trades_to};
-use candlewick_report::sweep::SweepCount;
 use candlewick_report::walk_forward::{
-    HoldOut, HoldOutOpening, VerifiedSets, WalkForwardReport, WalkForwardResult, WalkForwardSummary,
-    write_windows,
+    VerifiedSets, WalkForwardReport, WalkForwardResult, WalkForwardSummary, write_windows,
 };
 use clap::{Args, Subcommand};
 use serde_json::json;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -34,27 +32,22 @@ use std::time::Duration;
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "Examples:\n  candlewick walk-forward --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  \
-                  candlewick walk-forward --config my.toml --param period=5..30 --train 90d --test 30d --anchored\n  \
-                  candlewick walk-forward --config my.toml --param period=5..30 --open-hold-out\n\nEach window runs \
-                  `candlewick sweep` on its training candles and trades the best set on the test candles that follow, \
-                  starting with the full balance. The gap between training and test is at least the longest possible \
-                  trade. Statistics cover the trades of all tests.\n\nNo window uses the hold-out. --open-hold-out \
-                  also trains on the candles right before the hold-out and trades the best set on the hold-out, only once for the \
-                  same candles, strategy and parameters. The use is recorded in [data].state.\n\nBefore results are shown \
-                  or written, up to five chosen sets (the most frequent ones) are verified candle by candle and in a \
-                  new process.\n\nAfter an interruption, run the same command again to resume.\n\nTo use several \
+                  candlewick walk-forward --config my.toml --param period=5..30 --train 90d --test 30d --anchored\n\n\
+                  Each window runs `candlewick sweep` on its training candles and trades the best set on the test \
+                  candles that follow, starting with the full balance. The gap between training and test is at least \
+                  the longest possible trade. Statistics cover the trades of all tests.\n\nAll windows are before the \
+                  sealed day, so their tests cannot show an edge. `candlewick confirm` tests a bot once on the sealed \
+                  candles.\n\nBefore results are shown or written, up to five chosen sets (the most frequent ones) \
+                  are verified candle by candle and in a new process.\n\nAfter an interruption, run the same command again to resume.\n\nTo use several \
                   machines, run walk-forward plan once and walk-forward run on each machine. Copy all shard-N.jsonl \
                   files next to plan.json and run walk-forward merge. All machines need the same program and candles. \
-                  Shards run parts of the trainings; merge \
-                  runs the tests, and with --open-hold-out the training of the hold-out."
+                  Shards run parts of the trainings; merge runs the tests."
 )]
 pub(crate) struct WalkForwardArguments {
     #[command(subcommand)]
     step: Option<ShardStep>,
     #[command(flatten)]
     own: Box<WalkForwardOptions>,
-    #[command(flatten)]
-    hold_out: HoldOutArguments,
 }
 
 #[derive(Debug, Args)]
@@ -66,16 +59,6 @@ struct WalkForwardOptions {
     /// Output folder, local or on object storage (s3://BUCKET/FOLDER)
     #[arg(long, value_name = "DIR", default_value = "walk-forward")]
     out: PathBuf,
-}
-
-#[derive(Debug, Args)]
-struct HoldOutArguments {
-    /// Also test once on the hold-out
-    #[arg(long)]
-    open_hold_out: bool,
-    /// Test again on a hold-out that was already used; the result is marked and cannot show an edge
-    #[arg(long, requires = "open_hold_out")]
-    again: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -99,17 +82,11 @@ enum ShardStep {
     Run(ShardArguments),
     /// Merge the shards of a plan and run the tests; the results are identical to those of a single machine
     #[command(after_help = "Example:\n  candlewick walk-forward merge --plan walk-forward/plan.json")]
-    Merge {
-        #[command(flatten)]
-        planned: PlannedArguments,
-        #[command(flatten)]
-        hold_out: HoldOutArguments,
-    },
+    Merge(PlannedArguments),
 }
 
 pub(super) struct WalkResult {
-    pub(super) report: WalkForwardReport,
-    counted: Option<io::Result<SweepCount>>,
+    report: WalkForwardReport,
     resumed: usize,
     verified: VerifiedSets,
     elapsed: Duration,
@@ -118,28 +95,22 @@ pub(super) struct WalkResult {
 
 pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     match &arguments.step {
-        None => run_with_options(&arguments.own, (arguments.hold_out.to_hold_out_use(), None), context),
-        Some(ShardStep::Plan { shards, own }) => {
-            run_with_options(own, (HoldOutUse::Locked, Some(*shards)), context)
-        }
-        Some(ShardStep::Run(ShardArguments { shard, planned })) => {
-            run_plan(planned, (HoldOutUse::Locked, Some(*shard)), context)
-        }
-        Some(ShardStep::Merge { planned, hold_out }) => {
-            run_plan(planned, (hold_out.to_hold_out_use(), None), context)
-        }
+        None => run_with_options(&arguments.own, None, context),
+        Some(ShardStep::Plan { shards, own }) => run_with_options(own, Some(*shards), context),
+        Some(ShardStep::Run(ShardArguments { shard, planned })) => run_plan(planned, Some(*shard), context),
+        Some(ShardStep::Merge(planned)) => run_plan(planned, None, context),
     }
 }
 
 fn run_with_options(
     own: &WalkForwardOptions,
-    (hold_out, shards): (HoldOutUse, Option<NonZeroU64>),
+    shards: Option<NonZeroU64>,
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     let (terms, layout) = (own.search.to_search_options(), own.layout.to_layout_spec());
     let prepared = terms.prepare(&context.global.config, context.registry, &StderrBars(context.global))?;
     report_candles(&prepared.candles.series);
-    let walk = WalkRun::prepare(&terms, &layout, &prepared, (&own.out, hold_out))?;
+    let walk = WalkRun::prepare(&terms, &layout, &prepared, &own.out)?;
     let Some(shards) = shards else {
         return show_result(run_walk(walk, (&terms, &prepared), &[], context)?, context);
     };
@@ -162,7 +133,7 @@ fn run_with_options(
 
 fn run_plan(
     arguments: &PlannedArguments,
-    (hold_out, shard): (HoldOutUse, Option<u64>),
+    shard: Option<u64>,
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     let OpenedPlan { plan, path, folder, other_program: others } =
@@ -173,7 +144,7 @@ fn run_plan(
     let terms = plan.options(arguments.to_plan_location());
     let prepared = plan.prepare(&path, &terms, context.registry, &StderrBars(context.global))?;
     report_candles(&prepared.candles.series);
-    let mut walk = WalkRun::prepare(&terms, &layout, &prepared, (&folder, hold_out))?;
+    let mut walk = WalkRun::prepare(&terms, &layout, &prepared, &folder)?;
     let differences = walk.check(&plan, others)?;
     context.print_notes(differences.harmless);
     let mut notices = differences.allowed;
@@ -221,51 +192,25 @@ pub(super) fn run_walk(
     let WalkEnd::Done(outcome) = end else {
         return Ok(Err(context.report_stop(&stop_flag, &walk.folder.display_path())));
     };
-    let counted = walk.count_variants(&outcome, context.registry);
-    let opened = match &outcome.hold_out {
-        Some(HoldOutOutcome::Opened { result, .. }) => Some(&**result),
-        Some(HoldOutOutcome::Locked { .. }) | None => None,
-    };
-    let verified = verify_chosen_sets(prepared, &outcome.windows, opened)?;
-    let caveats = collect_caveats((terms, prepared), counted.as_ref());
+    let verified = verify_chosen_sets(prepared, &outcome.windows)?;
+    let caveats = collect_caveats(terms, prepared);
     let (report, all) = build_report(&outcome, prepared, (&walk.layout, &caveats, notices))?;
-    let counted = counted.map(to_sweep_count);
     let files = write_results(&walk.folder, &report, all.as_ref(), (&prepared.settings, &caveats))?;
     let elapsed = stopwatch.elapsed();
-    Ok(Ok(WalkResult { report, counted, resumed: outcome.resumed, verified, elapsed, files }))
+    Ok(Ok(WalkResult { report, resumed: outcome.resumed, verified, elapsed, files }))
 }
 
 impl WalkResult {
     pub(super) fn summary(&self) -> WalkForwardSummary<'_> {
-        let Self { report, counted, resumed, verified, elapsed, files } = self;
-        WalkForwardSummary::new(report, (*resumed, *verified), counted.as_ref(), *elapsed, files.clone())
+        let Self { report, resumed, verified, elapsed, files } = self;
+        WalkForwardSummary::new(report, (*resumed, *verified), *elapsed, files.clone())
     }
 }
 
-impl HoldOutArguments {
-    fn to_hold_out_use(&self) -> HoldOutUse {
-        match (self.open_hold_out, self.again) {
-            (false, _) => HoldOutUse::Locked,
-            (true, false) => HoldOutUse::Opened(Reopening::Refused),
-            (true, true) => HoldOutUse::Opened(Reopening::OnPurpose),
-        }
-    }
-}
-
-fn collect_caveats(
-    (terms, prepared): (&SearchOptions, &PreparedSearch<'_>),
-    counted: Option<&io::Result<VariantTotals>>,
-) -> Caveats {
-    let basis = replay_basis(&terms.candles, prepared.candles.prices);
-    let mut caveats =
-        Caveats::for_replay(basis, &prepared.settings.simulation, &prepared.settings.session.bots);
-    match counted {
-        // Each window chooses its own set. Therefore, the number of whole walk-forward runs is the number of variants.
-        Some(Ok(tried)) => caveats.set_variant_count(tried.walks, None),
-        Some(Err(error)) => caveats.set_variant_count(0, Some(&error.to_string())),
-        None => caveats.mark_variants_uncounted(),
-    }
-    caveats
+fn collect_caveats(terms: &SearchOptions, prepared: &PreparedSearch<'_>) -> Caveats {
+    let PreparedSearch { settings, candles, .. } = prepared;
+    let basis = replay_basis(terms.candles.allow_coarse, candles.prices);
+    Caveats::for_replay(basis, &settings.simulation, &settings.session.bots, candles.evidence.clone())
 }
 
 fn build_report(
@@ -275,16 +220,7 @@ fn build_report(
 ) -> Result<(WalkForwardReport, Option<BacktestResult>), Failure> {
     let PreparedSearch { loaded, space, sweep, candles, .. } = prepared;
     let notices = [candles.notices.as_slice(), notices].concat();
-    let hold_out = outcome.hold_out.as_ref().map(|hold_out| match hold_out {
-        HoldOutOutcome::Locked { range, openings } => HoldOut::locked(range, *openings),
-        HoldOutOutcome::Opened { opening, result } => {
-            let OpeningRecord { at, number, openings_for_others: others, looks } = opening.clone();
-            let KnownLooks { descriptions: looks, unknown_reason: looks_unknown } = looks;
-            let opening = HoldOutOpening { at, number, openings_for_others: others, looks, looks_unknown };
-            HoldOut::from_opening(result, (space, sweep.objective), &opening, caveats.clone())
-        }
-    });
-    Ok(WalkForwardReport::new(WalkForwardResult {
+    Ok(WalkForwardReport::new(&WalkForwardResult {
         steps: &outcome.windows,
         space,
         sweep,
@@ -295,7 +231,6 @@ fn build_report(
         notices: &notices,
         balance: loaded.initial_balance()?,
         caveats,
-        hold_out,
     }))
 }
 

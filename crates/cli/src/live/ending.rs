@@ -1,20 +1,23 @@
 //! Final report of a live run: the figures of a backtest, plus figures that only live runs have.
 
 use super::stream::print_final_document;
+use crate::context::block_on;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::host::host;
 use crate::output::{print, write_trades};
-use candlewick_app::configuration::LoadedConfig;
+use candlewick_app::configuration::{LoadedConfig, Problems, journal_url};
+use candlewick_app::evidence::live_evidence;
 use candlewick_app::live::{Outcome, stop_name};
 use candlewick_engine::{Halt, IntentState, TradeBook};
-use candlewick_journal::JournalError;
-use candlewick_records::{count_text, describe_halt, format_utc};
+use candlewick_journal::{JournalError, Reader};
+use candlewick_records::{TradingMode, count_text, describe_halt, format_utc};
 use candlewick_report::analysis::{Prices, RunContext, assumed_payout_percent};
 use candlewick_report::run::{Caveats, Run, RunReport, StakeState};
 use candlewick_runtime::{
     Audit, FinishedRun, RuntimeError, StopReason, Tally, UnfinishedKind, UnfinishedTrade,
 };
 use candlewick_sdk::{Millis, MoneyScale};
+use candlewick_search::evidence::EvidenceKind;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -46,16 +49,17 @@ pub(crate) fn show_report(
     elapsed: Duration,
 ) -> Result<Ending, Failure> {
     let (finished, scale) = (&outcome.finished, outcome.settings.money_scale);
+    let evidence = read_evidence(&outcome, loaded);
     let bots = &loaded.config.bots;
     if let Some(host) = host() {
         host.on_trades(&finished.book, bots, scale);
     }
     if let Some(path) = trades {
         let venue = (&loaded.config.simulation, &outcome.settings.bots[..]);
-        let caveats = Caveats::for_live_run(Some(outcome.trading), venue, &finished.book);
+        let caveats = Caveats::for_live_run(Some(outcome.trading), venue, &finished.book, evidence.clone());
         write_trades(path, &finished.book, bots, (scale, &caveats))?;
     }
-    let report = build_report(&outcome, loaded, elapsed);
+    let report = build_report(&outcome, loaded, (evidence, elapsed));
     if json {
         let doubts = finished.book.rows().iter().filter(|row| row.state == IntentState::InDoubt);
         print_final_document(&LiveReport {
@@ -77,7 +81,26 @@ pub(crate) fn show_report(
     to_exit_result(outcome.finished, scale)
 }
 
-fn build_report(outcome: &Outcome, loaded: &LoadedConfig, elapsed: Duration) -> RunReport {
+/// Returns the kind of evidence that the run is. Without a journal, a run is not part of the evidence ledger.
+fn read_evidence(outcome: &Outcome, loaded: &LoadedConfig) -> EvidenceKind {
+    if outcome.trading == TradingMode::Sandbox {
+        return EvidenceKind::default();
+    }
+    let read = async {
+        let url = journal_url(loaded).map_err(Problems::from)?;
+        live_evidence(loaded, &mut Reader::open(&url).await?).await
+    };
+    block_on(read).unwrap_or_else(|_: Failure| {
+        tracing::warn!("the journal cannot be read, so the evidence ledger does not know this run");
+        EvidenceKind::Live { weight: 0.0 }
+    })
+}
+
+fn build_report(
+    outcome: &Outcome,
+    loaded: &LoadedConfig,
+    (evidence, elapsed): (EvidenceKind, Duration),
+) -> RunReport {
     let Outcome { finished, settings, trading, start_balance, span, .. } = outcome;
     let unsettled = stake_state(finished);
     RunReport::from_run(Run {
@@ -105,6 +128,7 @@ fn build_report(outcome: &Outcome, loaded: &LoadedConfig, elapsed: Duration) -> 
             Some(*trading),
             (&loaded.config.simulation, &settings.bots),
             &finished.book,
+            evidence,
         ),
         verdicts: finished.verdicts.clone(),
         joint_verdict_weight: finished.joint_verdict_weight,
@@ -112,7 +136,6 @@ fn build_report(outcome: &Outcome, loaded: &LoadedConfig, elapsed: Duration) -> 
         sensitivity: None,
         gates: Vec::new(),
         conditions: Vec::new(),
-        counter: None,
     })
 }
 

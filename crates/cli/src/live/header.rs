@@ -4,9 +4,7 @@ use super::lines::expiration_suffix;
 use crate::combinations::{describe_combinations, describe_gates};
 use crate::terminal::{sanitize_lines, wrap_indented};
 use candlewick_app::bots::{declared_durations_per_bot, session_settings};
-use candlewick_app::configuration::{
-    AlertEvent, AlertSeverity, ChannelSettings, LoadedConfig, VariantSettings,
-};
+use candlewick_app::configuration::{AlertEvent, AlertSeverity, ChannelSettings, LoadedConfig};
 use candlewick_app::lints::{self, LintInput, Stage};
 use candlewick_app::signals::describe_list;
 use candlewick_engine::{
@@ -168,15 +166,6 @@ pub(crate) fn describe_candles(speed: SandboxSpeed, candles: Range<Millis>, unti
             format!("{start} to {end} UTC ({} at this speed){ends}", format_span(seconds))
         }
     }
-}
-
-pub(crate) fn describe_variant_count(variants: &VariantSettings) -> String {
-    let file = match &variants.ledger {
-        Some(ledger) if ledger.as_os_str().is_empty() => return String::new(),
-        Some(ledger) => format!(" ({})", ledger.display()),
-        None => String::new(),
-    };
-    format!("; this run counts as one trial on these candles{file}")
 }
 
 fn format_span(seconds: f64) -> String {
@@ -380,9 +369,6 @@ mod tests {
             let text = describe_candles(speed, week.clone(), until_end);
             assert_eq!(text, format!("2026-01-05 10:30 to 2026-01-12 10:30 UTC{expected}"));
         }
-        let noted = |ledger: &str| describe_variant_count(&VariantSettings { ledger: Some(ledger.into()) });
-        assert_eq!(noted("tried.jsonl"), "; this run counts as one trial on these candles (tried.jsonl)");
-        assert_eq!(noted(""), "");
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(crate) use ending::show_report;
 pub(crate) use full_screen::check_full_screen;
 pub(crate) use header::{
     Header, RunDescription, describe_address, describe_candles, describe_sandbox, describe_speed,
-    describe_variant_count, journal_arguments,
+    journal_arguments,
 };
 pub(crate) use screen::{OutputDetail, Screen};
 
@@ -143,7 +143,7 @@ async fn watch_stop_requests(
             }
             ending = interrupt.wait() => match ending {
                 Ending::Interrupted => StopReason::Interrupted,
-                Ending::Done => StopReason::Terminated,
+                Ending::Done | Ending::NotShown => StopReason::Terminated,
             },
         };
         if stop.send(why).await.is_err() && why != StopReason::TimeUp {

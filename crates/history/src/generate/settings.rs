@@ -3,10 +3,11 @@
 use super::walk::{Tick, step_interval};
 use crate::{AssetType, HistoryError, KnownMarket};
 use candlewick_sdk::{Interval, Millis, Symbol};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GenerateSettings {
     /// Symbol of the candles. It is mixed into the seed, so that the prices of different symbols are independent.
     pub symbol: Symbol,
@@ -103,7 +104,8 @@ impl GenerateSettings {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Regime {
     #[default]
     Mixed,

@@ -11,7 +11,6 @@ use candlewick_backtest::metric::{
 };
 use candlewick_engine::{BotSettings, IntentRow, IntentState, SymbolId, TradeBook};
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Outcome};
-use candlewick_search::variants::VariantCount;
 use candlewick_statistics::{DirectedTrade, TradeSide, direction_baseline};
 use finding::{Facts, VerdictBasis};
 use serde::Serialize;
@@ -24,8 +23,7 @@ pub use candlewick_search::sensitivity::{Sensitivity, SensitivityCurve, Sensitiv
 pub(crate) use charted::{Bin, BinAlignment, RollingPoint, RollingWinRate, histogram, worst_drawdowns};
 pub(crate) use finding::{DecidedTrades, StakingResult, check_implausible_results, check_payout_range};
 pub use finding::{
-    Finding, FindingKind, Reversals, RunContext, Severity, StaleLongerCandle, UnknownVariants,
-    assumed_payout_percent,
+    Finding, FindingKind, Reversals, RunContext, Severity, StaleLongerCandle, assumed_payout_percent,
 };
 
 #[derive(Clone, Copy)]
@@ -55,16 +53,12 @@ pub struct Analysis {
     pub equity: Vec<EquityPoint>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sensitivity: Option<Sensitivity>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub variants: Option<VariantCount>,
-    #[serde(skip)]
-    pub unknown_variants: Option<UnknownVariants>,
     /// Findings, sorted by descending severity.
     pub findings: Vec<Finding>,
 }
 
 impl Analysis {
-    /// Computes metrics, breakdowns and baselines. Call `count_variants` and then `conclude` to add the findings.
+    /// Computes metrics, breakdowns and baselines. Call `collect_findings` to add the findings.
     pub fn new(trades: &RunData<'_>, summary: &Summary) -> Self {
         let settled = settled_rows(trades.book);
         Self {
@@ -76,19 +70,12 @@ impl Analysis {
             },
             equity: EquityPoint::build_curve(&settled, trades.balance, trades.scale, trades.span),
             sensitivity: None,
-            variants: None,
-            unknown_variants: None,
             findings: Vec::new(),
         }
     }
 
     pub fn headlines(&self) -> impl Iterator<Item = &str> {
         self.findings.iter().filter(|one| one.is_headline()).map(|one| one.text.as_str())
-    }
-
-    pub fn set_variants(&mut self, variants: VariantCount) {
-        self.metrics.daily.deflate(variants.count, variants.variance_of_sharpe);
-        self.variants = Some(variants);
     }
 
     pub fn collect_findings(
@@ -104,8 +91,6 @@ impl Analysis {
             metrics: &self.metrics,
             breakdowns: &self.breakdowns,
             sensitivity: self.sensitivity.as_ref(),
-            variants: self.variants.as_ref(),
-            unknown_variants: self.unknown_variants.as_ref(),
             bots: trades.bots,
             scale: trades.scale,
             settled: &settled,

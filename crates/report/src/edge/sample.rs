@@ -8,13 +8,13 @@ use crate::shown::EdgeDetectionLine;
 use candlewick_backtest::metric::WinRates;
 use candlewick_engine::{Judge, JudgedTrade, build_judge, edge_sequence_from_trades, judge_trades};
 use candlewick_records::{
-    EDGE_NO_LONGER_HELD, EdgeIntervals, edge_threshold, format_utc, no_longer_held_text, verdict_name,
-    verdict_text, withheld_verdict_text,
+    EDGE_NO_LONGER_HELD, EXPLORATORY, EdgeIntervals, edge_threshold, format_utc, no_longer_held_text,
+    verdict_name, verdict_text, withheld_verdict_text,
 };
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{
     AlphaBudget, EdgeTest, EdgeTestPlan, MAX_POISSON_BINOMIAL_TRADES, MeanBreakEven, Sprt, SprtDecision,
-    StatisticsError, Verdict, WinRate, binomial_p_value, break_even, clopper_pearson_interval,
+    StatisticsError, WinRate, binomial_p_value, break_even, clopper_pearson_interval,
     poisson_binomial_p_value, wilson_interval,
 };
 use serde::Serialize;
@@ -111,17 +111,12 @@ impl Sample {
         caveats: &Caveats,
     ) -> Result<Self, ReportError> {
         let test = judge.test();
-        let (mut verdict, about_more_trades) = verdict_name(test);
-        let mut withheld = Vec::new();
-        if test.verdict() == Verdict::EdgeShown {
-            let ended = trades.iter().filter(|trade| !trade.is_unopened()).filter_map(|trade| trade.ended);
-            let outcomes = ended.map(|(_, outcome)| outcome);
-            withheld = caveats.reasons_to_withhold(test, outcomes, |test| judge_trades(trades, test));
-        }
+        let ended = trades.iter().filter(|trade| !trade.is_unopened()).filter_map(|trade| trade.ended);
+        let outcomes = ended.map(|(_, outcome)| outcome);
+        let (mut verdict, withheld) =
+            caveats.allowed_verdict(test, outcomes, |test| judge_trades(trades, test));
         let since = judge.no_longer_held_since();
-        if !withheld.is_empty() {
-            verdict = "not_enough_trades";
-        } else if since.is_some() {
+        if since.is_some() && verdict == "edge_shown" {
             verdict = EDGE_NO_LONGER_HELD;
         }
         let trade_number = |since: Millis| trades.iter().filter(|one| one.decided <= since).count() as u64;
@@ -129,7 +124,7 @@ impl Sample {
             bot: bot.map(str::to_owned),
             counts: Counts::from_trades(trades),
             verdict: Some(verdict),
-            about_more_trades,
+            about_more_trades: verdict_name(test).1,
             account_for: Some(test.edge_account()),
             threshold_for: edge_threshold(test),
             account_against: Some(test.mirror_account()),
@@ -155,8 +150,7 @@ impl Sample {
     }
 
     pub(super) fn describe_detection(&self) -> Option<String> {
-        let is_said = self.withheld.is_empty() && self.edge_end_text().is_none();
-        self.shown.filter(|_| is_said).map(|shown| shown.describe())
+        self.shown.filter(|_| self.verdict == Some("edge_shown")).map(|shown| shown.describe())
     }
 
     fn edge_end_text(&self) -> Option<String> {
@@ -166,16 +160,15 @@ impl Sample {
     }
 
     pub fn describe(&self) -> String {
-        if !self.withheld.is_empty() {
-            return withheld_verdict_text(&self.withheld, self.edge_end_text().as_deref());
+        let since = self.edge_end_text();
+        let withheld = || withheld_verdict_text(&self.withheld, since.as_deref());
+        let withheld = (!self.withheld.is_empty()).then(withheld);
+        match (self.verdict, withheld.or_else(|| since.as_deref().map(no_longer_held_text))) {
+            (None, _) => "none: the order of the trades is unknown".to_owned(),
+            (Some(EXPLORATORY), Some(state)) => format!("exploratory, {state}"),
+            (Some(_), Some(state)) => state,
+            (Some(verdict), None) => verdict_text(verdict, self.about_more_trades),
         }
-        if let Some(since) = self.edge_end_text() {
-            return no_longer_held_text(&since);
-        }
-        self.verdict.map_or_else(
-            || "none: the order of the trades is unknown".to_owned(),
-            |verdict| verdict_text(verdict, self.about_more_trades),
-        )
     }
 }
 
@@ -307,6 +300,7 @@ fn sprt(plan: EdgeTestPlan, outcomes: impl Iterator<Item = (bool, f64)>) -> &'st
 mod tests {
     use super::*;
     use candlewick_engine::SymbolId;
+    use candlewick_search::evidence::{EvidenceKind, day_of};
 
     fn trade(second: i64, outcome: Option<Outcome>, percent: u32) -> JudgedTrade {
         let (decided, payout) = (Millis::from_seconds(second), Payout::from_parts(percent * 10_000));
@@ -331,6 +325,46 @@ mod tests {
         assert!((found.mean_return.unwrap() - 0.8).abs() < 1e-12);
         assert!((found.break_even.unwrap() - 0.5625).abs() < 1e-12);
         assert_eq!(found.sprt, Some("undecided"));
+    }
+
+    fn judged_sample(evidence: EvidenceKind, won_and_lost: (i64, i64)) -> Sample {
+        let outcomes = [(won_and_lost.0, Outcome::Won), (won_and_lost.1, Outcome::Lost)];
+        let outcomes = outcomes.into_iter().flat_map(|(count, outcome)| (0..count).map(move |_| outcome));
+        let trades: Vec<JudgedTrade> =
+            (0..).zip(outcomes).map(|(place, outcome)| trade(place * 60, Some(outcome), 85)).collect();
+        let judge = build_judge(&trades, EdgeTestPlan::default());
+        let caveats = Caveats { evidence, ..Caveats::default() };
+        Sample::from_trades(None, &trades, &judge, &caveats).unwrap()
+    }
+
+    #[test]
+    fn exploratory_trades_never_show_an_edge() {
+        let (day, until) = (day_of(Millis::ZERO), day_of(Millis::DAY));
+        for (evidence, expected) in [
+            (EvidenceKind::Practice, "practice"),
+            (EvidenceKind::default(), "exploratory"),
+            (EvidenceKind::Exploratory { until: Some(until), run: Some(18) }, "exploratory"),
+            (EvidenceKind::Confirmed { test: 1, from: day, until }, "edge_shown"),
+            (EvidenceKind::Live { weight: 1.0 }, "edge_shown"),
+        ] {
+            let sample = judged_sample(evidence.clone(), (200, 0));
+            assert!(sample.account_for >= sample.threshold_for, "{sample:?}");
+            assert_eq!(sample.verdict, Some(expected), "{evidence:?}");
+            assert_eq!(sample.describe_detection().is_some(), expected == "edge_shown", "{evidence:?}");
+            let rejected = judged_sample(evidence, (0, 200));
+            assert_eq!(rejected.verdict, Some("edge_rejected"));
+        }
+    }
+
+    #[test]
+    fn smaller_share_of_the_live_error_rate_withholds_an_edge_until_its_own_threshold() {
+        let shown = |weight, won| judged_sample(EvidenceKind::Live { weight }, (won, 0));
+        let needed = (1..500).find(|won| shown(1.0, *won).verdict == Some("edge_shown")).unwrap();
+        let withheld = shown(0.5, needed);
+        assert_eq!(withheld.verdict, Some("not_enough_trades"));
+        assert!(withheld.withheld[0].contains("a share of 0.5 of the live error rate"), "{withheld:?}");
+        let more = shown(0.5, 2 * needed);
+        assert_eq!((more.verdict, more.withheld), (Some("edge_shown"), vec![]));
     }
 
     #[test]

@@ -93,7 +93,6 @@ fn read(
         let read = columns.read_row(record, (place, order), (payout, names), &mut symbols);
         trades.push(read.map_err(|problem| (record.position().map(csv::Position::line), problem))?);
     }
-    let is_counted = facts.is_some();
     let (facts, missing) = match facts {
         Some(facts) if order.is_some() => (facts, None),
         Some(facts) => (facts, Some(MISMATCHED_FACTS)),
@@ -109,17 +108,14 @@ fn read(
     if has_times {
         trades.sort_by(|a, b| sort_key(a, &symbols).cmp(&sort_key(b, &symbols)));
     }
-    let RunFacts { bots, variants, mut withheld, labels, .. } = facts;
+    let RunFacts { bots, mut withheld, labels, .. } = facts;
     withheld.extend(missing.map(str::to_owned));
     let is_sorted = findings.iter().any(|finding| finding.kind == FindingKind::SortedByResult);
     withheld.extend(is_sorted.then(|| SORTED_BY_RESULT.to_owned()));
     let is_foreign = !columns.has_run_columns();
     let payouts = trades.iter().filter_map(|named| named.trade.payout);
     withheld.extend(describe_high_payout(payouts, "stated").filter(|_| is_foreign));
-    let mut caveats = Caveats::from_label_names(withheld, labels, variants);
-    if !is_counted {
-        caveats.mark_variants_uncounted();
-    }
+    let caveats = Caveats::from_label_names(withheld, labels);
     let notices = is_foreign.then(|| columns.ignored_columns_notice(&header)).flatten().into_iter().collect();
     Ok(TradesFile { trades, has_times, bots: bots.len(), caveats, findings, notices })
 }
@@ -356,12 +352,23 @@ mod tests {
     fn recognizes_run_files_by_any_of_their_columns() {
         let read = |text: &str| read_text(text, Some(85)).unwrap().caveats;
         let bare = read("result\nWON\n");
-        assert_eq!((bare.labels, bare.withholding_reasons), (vec!["variants not counted"], vec![]));
+        assert_eq!(bare, Caveats::default());
         for column in ["payout_known", "result_known", "answered_payout"] {
             let run = read(&format!("0,result,decision_time,close_time,{column}\n1,WON,1,2,2\n"));
-            assert_eq!(run.labels, ["variants not counted"]);
             assert_eq!(run.withholding_reasons, [MISSING_FACTS]);
         }
+    }
+
+    #[test]
+    fn ignores_counted_variants_of_earlier_versions() {
+        let facts = serde_json::json!({ "bots": ["a"], "variants": 7, "withheld": [], "lines": "", "order": [],
+            "labels": ["variants not counted", "hypothesis", "of a later version"], "not_opened": [] });
+        let RunFacts { withheld, labels, .. } = serde_json::from_value(facts).unwrap();
+        let caveats = Caveats::from_label_names(withheld, labels);
+        assert_eq!(
+            (caveats.labels, caveats.withholding_reasons),
+            (vec!["hypothesis"], vec!["of a later version".to_owned()])
+        );
     }
 
     #[test]

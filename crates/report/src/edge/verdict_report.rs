@@ -5,7 +5,7 @@ use crate::analysis::Finding;
 use crate::figure::{format_number, format_percent, prefixed_lines};
 use crate::run::caveat_text;
 use crate::shown::explain_interval;
-use candlewick_records::{table, table_text, threshold_text};
+use candlewick_records::{EXPLORATORY, table, table_text, threshold_text};
 use candlewick_statistics::EdgeTestPlan;
 use serde::Serialize;
 use std::fmt;
@@ -84,6 +84,7 @@ impl fmt::Display for VerdictReport {
         let account = |account: Option<f64>, threshold: Option<f64>| {
             account.map_or("-".to_owned(), |account| format!("{account:.3} of {}", threshold_text(threshold)))
         };
+        let is_explored = |sample: &Sample| sample.verdict == Some(EXPLORATORY);
         let row = |sample: &Sample| {
             let Counts { won, lost, draw, cancelled, unsettled } = sample.counts;
             let mut row = vec![sample_label(sample), sample.describe()];
@@ -96,9 +97,10 @@ impl fmt::Display for VerdictReport {
             format!(
                 "Evidence starts at 1. The number after \"of\" is its threshold. At the threshold, evidence \
                  for shows an edge, and evidence against rules out an edge of {} of the stake or more. The \
-                 error rate of {} covers all bots and their restarts.",
+                 error rate of {} covers all bots and their restarts.{}",
                 format_percent(self.delta),
-                format_percent(self.alpha)
+                format_percent(self.alpha),
+                if self.samples().any(is_explored) { " Exploratory trades cannot show an edge." } else { "" }
             )
         } else {
             "A verdict needs the order of the trades. Pass --trades or --journal.".to_owned()

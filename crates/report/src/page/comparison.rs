@@ -75,7 +75,7 @@ fn balance_section(page: &ComparisonPage, charts: &mut Charts) -> String {
 pub struct TunePage {
     pub title: String,
     pub subtitle: String,
-    /// CSS class of the conclusion: `shown`, `open`, `withheld` or `rejected`.
+    /// CSS class of the conclusion: `exploratory`, `open`, `withheld` or `rejected`.
     pub class: &'static str,
     pub headline: &'static str,
     pub explanation: String,

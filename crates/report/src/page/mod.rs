@@ -13,7 +13,7 @@ mod week;
 
 use crate::analysis::{Analysis, RunData};
 use crate::figure::format_minute;
-use crate::run::{EdgeLine, GateLine};
+use crate::run::{EdgeLine, GateLine, Heading};
 use candlewick_engine::IntentRow;
 use candlewick_sdk::CandleSeries;
 use chart::Charts;
@@ -30,6 +30,7 @@ pub use sections::flatten_document;
 pub struct RunPage<'a> {
     pub title: String,
     pub edge: &'a EdgeLine,
+    pub heading: Heading,
     pub break_even_payout_percent: Option<f64>,
     pub pnl: f64,
     pub bots: DataTable,

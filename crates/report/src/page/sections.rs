@@ -5,6 +5,7 @@ use crate::analysis::{Breakdown, Cell, Metrics, SMALL_CELL_TRADES};
 use crate::figure::{format_number, format_percent, format_signed_money, format_signed_percent, or_dash};
 use crate::markup::escape_html;
 use candlewick_backtest::metric::Streak;
+use candlewick_records::{EXPLORATORY, PRACTICE};
 use candlewick_sdk::MoneyScale;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -48,6 +49,10 @@ fn no_findings_text(verdict: &str, is_withheld: bool) -> &'static str {
         "edge_rejected" => {
             "Nothing was found that casts doubt on the verdict: these figures rule out an edge."
         }
+        EXPLORATORY | PRACTICE if !is_withheld => {
+            "Nothing was found that casts doubt on these figures, but only candles that no one has seen can \
+             show an edge."
+        }
         _ if is_withheld => {
             "Nothing was found that casts doubt on these figures, except the reasons for withholding the verdict."
         }
@@ -87,7 +92,7 @@ pub(super) fn results(page: &RunPage<'_>) -> String {
 }
 
 fn is_shown_elsewhere(name: &str) -> bool {
-    let is_listed = matches!(name, "equity curve" | "longest losing streak");
+    let is_listed = matches!(name, "equity curve" | "longest losing streak" | "edge withheld");
     is_listed || name.ends_with(" hash") || name.starts_with("expectancy")
 }
 
@@ -113,7 +118,6 @@ fn further_metrics(metrics: &Metrics) -> Vec<(&'static str, String)> {
             format!("{} / {} / {}", ratio(daily.sharpe), ratio(daily.sortino), ratio(daily.calmar)),
         ),
         ("probabilistic Sharpe ratio", or_dash(daily.probabilistic_sharpe, format_percent)),
-        ("deflated Sharpe ratio", or_dash(daily.deflated_sharpe, format_percent)),
         ("exposure (time with an open trade)", or_dash(*exposure, format_percent)),
     ]
 }
@@ -301,6 +305,8 @@ mod tests {
         for (name, is_withheld, expected) in [
             ("edge_shown", false, "casts doubt on these figures. Only later trades show"),
             ("edge_rejected", false, "casts doubt on the verdict: these figures rule out an edge."),
+            (EXPLORATORY, false, "but only candles that no one has seen"),
+            (PRACTICE, true, "except the reasons for withholding the verdict."),
             ("not_enough_trades", true, "except the reasons for withholding the verdict."),
             ("not_enough_trades", false, "but they do not yet show"),
         ] {

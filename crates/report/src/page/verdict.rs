@@ -3,7 +3,7 @@
 use super::RunPage;
 use crate::analysis::Metrics;
 use crate::figure::{
-    break_even_payout_text, capitalise, format_money, format_number, format_percent, format_signed_money,
+    break_even_payout_text, format_money, format_number, format_percent, format_signed_money,
     format_signed_percent, or_dash,
 };
 use crate::markup::escape_html;
@@ -13,27 +13,19 @@ use candlewick_records::threshold_text;
 use std::fmt::Write as _;
 
 pub(super) fn section(page: &RunPage<'_>) -> String {
-    let edge = page.edge;
-    let (class, headline) = match edge.verdict {
-        "edge_shown" => ("shown", "Edge shown"),
-        "edge_rejected" => ("rejected", "No edge"),
-        "edge_no_longer_held" => ("rejected", "Edge no longer held"),
-        _ if !edge.withheld.is_empty() => ("withheld", "Exploratory, edge withheld"),
-        _ => ("open", "Not enough trades yet"),
-    };
-    let mut text = format!("<section id=\"verdict\" class=\"{class}\">");
+    let (edge, heading) = (page.edge, &page.heading);
+    let mut text = format!("<section id=\"verdict\" class=\"{}\">", heading.class);
+    let _ = write!(text, "<p class=\"kicker\">Verdict</p><h2>{}</h2>", escape_html(&heading.title));
+    for line in &heading.lines {
+        let _ = write!(text, "<p class=\"words\">{}</p>", escape_html(line));
+    }
     for finding in page.analysis.headlines() {
         let _ = write!(text, "<p><b>{}</b></p>", escape_html(finding));
     }
-    let _ = write!(
-        text,
-        "<p class=\"kicker\">Verdict</p><h2>{headline}</h2><p class=\"words\">{}.</p>",
-        escape_html(&capitalise(&strip_headline(&edge.describe(), headline)))
-    );
     for sentence in evidence_sentences(page) {
         let _ = write!(text, "<p>{}</p>", escape_html(&sentence));
     }
-    if !edge.withheld.is_empty() {
+    if !edge.withheld.is_empty() && heading.class != "withheld" {
         text.push_str("<p>Reasons for withholding the verdict:</p><ul>");
         for reason in &edge.withheld {
             let _ = write!(text, "<li>{}</li>", escape_html(reason));
@@ -54,31 +46,6 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
 fn evidence_sentences(page: &RunPage<'_>) -> Vec<String> {
     let mut sentences = Vec::new();
     let EdgeLine { judged_trades, account_for, account_against, .. } = page.edge;
-    match &page.analysis.metrics.win_rate {
-        None => sentences.push("No trade was won or lost, so nothing is known about an edge.".to_owned()),
-        Some(rates) => {
-            let mut sentence = format!("The win rate is {}.", format_percent(rates.rate));
-            if let (Some(needed), Some(above)) = (rates.break_even, rates.above_break_even) {
-                let side = if above < 0.0 { "below" } else { "above" };
-                let points = (above * 100.0).abs();
-                let _ = write!(
-                    sentence,
-                    " Break-even at the payouts of these trades is {}, and the win rate is {points:.2} points {side} it.",
-                    format_percent(needed)
-                );
-                let by_money = or_dash(rates.break_even_by_money, format_percent);
-                if by_money != format_percent(needed) {
-                    let _ = write!(sentence, " Weighted by stake, break-even is {by_money}.");
-                }
-            }
-            sentences.push(sentence);
-        }
-    }
-    if let Some(edge) = page.edge.intervals.edge_text() {
-        sentences.push(format!(
-            "Edge in percent of the stake: {edge} (95 % interval, valid after every trade and for overlapping trades)."
-        ));
-    }
     if let Some(payout) = page.break_even_payout_percent {
         let words = break_even_payout_text(payout);
         sentences.push(format!("Break-even payout of these trades: {words}."));
@@ -174,33 +141,5 @@ fn format_evidence(number: f64) -> String {
         middle if middle >= 100.0 || middle == middle.round() => format!("{middle:.0}"),
         usual if usual >= 0.01 => format!("{usual:.2}"),
         small => format!("{small:.1e}"),
-    }
-}
-
-fn strip_headline(words: &str, headline: &str) -> String {
-    let begins = words.get(..headline.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(headline));
-    let rest = if begins { words[headline.len()..].trim_start_matches([':', ',', '.', ' ']) } else { words };
-    let rest = if rest.is_empty() { words } else { rest };
-    // Removes the pair of parentheses after the headline, but keeps the text inside.
-    match rest.strip_prefix('(').and_then(|inside| inside.split_once(')')) {
-        Some((inside, after)) => format!("{inside}{after}"),
-        None => rest.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn omits_the_headline_from_the_text() {
-        for (words, expected) in [
-            ("not enough trades yet (about 80 more). Caveats: a", "About 80 more. Caveats: a"),
-            ("not enough trades yet. Caveats: a", "Caveats: a"),
-            ("not enough trades yet", "Not enough trades yet"),
-            ("no edge: 4 % is ruled out", "No edge: 4 % is ruled out"),
-        ] {
-            assert_eq!(capitalise(&strip_headline(words, "Not enough trades yet")), expected);
-        }
     }
 }

@@ -1,18 +1,12 @@
-//! Caveats of a run: reasons for withholding the verdict, assumptions, and the number of variants tried.
+//! Caveats of a run: reasons for withholding the verdict, assumptions, and the kind of evidence.
 
-use crate::analysis::Metrics;
 use crate::figure::describe_high_payout;
-use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, TradeBook};
-use candlewick_records::TradingMode;
+use candlewick_records::{EXPLORATORY, PRACTICE, TradingMode, verdict_name};
 use candlewick_sdk::Outcome;
-use candlewick_search::variants::{
-    LedgerSummary, Look, Variant, VariantCount, VariantLedger, VariantNote, trades_hash,
-    trades_hash_of_closed,
-};
+use candlewick_search::evidence::EvidenceKind;
 use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{EdgeTest, Verdict};
-use std::io;
 
 /// Maximum share of trades that data gaps may cancel before the verdict is withheld.
 const MAX_CANCELLED_SHARE: f64 = 0.01;
@@ -20,18 +14,16 @@ const MAX_CANCELLED_SHARE: f64 = 0.01;
 // Stored documents and pages contain these labels, so the labels must not change. [`caveat_text`] rewords them.
 const ASSUMED_PAYOUT: &str = "on assumed payout";
 const HYPOTHESIS: &str = "hypothesis";
+/// Label in files of earlier versions. It is ignored.
 const UNCOUNTED: &str = "variants not counted";
 const OPERATOR_SETTLED: &str = "trades settled by a person left out";
-const PAST_CANDLES: &str =
-    "the sandbox replays past candles, but only backtests count the variants tried on these candles";
-const LABELS: [&str; 4] = [ASSUMED_PAYOUT, HYPOTHESIS, UNCOUNTED, OPERATOR_SETTLED];
+const LABELS: [&str; 3] = [ASSUMED_PAYOUT, HYPOTHESIS, OPERATOR_SETTLED];
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Caveats {
     pub withholding_reasons: Vec<String>,
     pub labels: Vec<&'static str>,
-    /// Number of variants tried, including this run. The value 0 means that variants are not counted.
-    pub variants: u64,
+    pub evidence: EvidenceKind,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +35,12 @@ pub struct ReplayBasis {
 
 impl Caveats {
     /// Builds the caveats of a replay. Payouts are always assumed, because candles do not contain payouts.
-    pub fn for_replay(basis: ReplayBasis, simulation: &SimulationSettings, bots: &[BotSettings]) -> Self {
+    pub fn for_replay(
+        basis: ReplayBasis,
+        simulation: &SimulationSettings,
+        bots: &[BotSettings],
+        evidence: EvidenceKind,
+    ) -> Self {
         let mut withholding = Vec::new();
         if basis.may_have_coarse_candles {
             withholding.push("expiries may be shorter than the candles".to_owned());
@@ -54,12 +51,7 @@ impl Caveats {
         if !basis.has_venue_prices {
             labels.push(HYPOTHESIS);
         }
-        Self { withholding_reasons: withholding, labels, ..Self::default() }
-    }
-
-    pub fn set_variant_count(&mut self, variants: u64, unknown: Option<&str>) {
-        self.variants = variants;
-        self.withholding_reasons.extend(unknown.map(|why| format!("variants unknown: {why}")));
+        Self { withholding_reasons: withholding, labels, evidence }
     }
 
     /// Withholds the verdict if data gaps cancelled or rejected more than 1 % of a replay's trades.
@@ -80,34 +72,25 @@ impl Caveats {
         }
     }
 
-    pub fn mark_variants_uncounted(&mut self) {
-        self.labels.push(UNCOUNTED);
-    }
-
-    /// Builds the caveats of a live run. Trades whose result an operator entered do not count as evidence.
+    /// Builds the caveats of a live run. Trades whose result an operator entered do not count as evidence, and trades
+    /// on the sandbox are never more than exploratory.
     pub fn for_live_run(
         trading: Option<TradingMode>,
         (simulation, bots): (&SimulationSettings, &[BotSettings]),
         book: &TradeBook,
+        evidence: EvidenceKind,
     ) -> Self {
-        let of_simulated = |labels| Self {
-            withholding_reasons: optimistic_settings(simulation, bots),
-            labels,
-            ..Self::default()
+        let (mut labels, evidence) = match trading {
+            None | Some(TradingMode::Demo | TradingMode::Real) => (vec![], evidence),
+            Some(TradingMode::Paper) => (vec![ASSUMED_PAYOUT], evidence),
+            Some(TradingMode::Sandbox) => (vec![ASSUMED_PAYOUT, HYPOTHESIS], EvidenceKind::default()),
         };
-        let mut caveats = match trading {
-            None | Some(TradingMode::Demo | TradingMode::Real) => Self::default(),
-            Some(TradingMode::Paper) => of_simulated(vec![ASSUMED_PAYOUT]),
-            Some(TradingMode::Sandbox) => {
-                let mut caveats = of_simulated(vec![ASSUMED_PAYOUT, HYPOTHESIS]);
-                caveats.withholding_reasons.push(PAST_CANDLES.to_owned());
-                caveats
-            }
-        };
+        let is_simulated = !labels.is_empty();
         if book.rows().iter().any(|row| book.is_settled_by_operator(row.approved.intent())) {
-            caveats.labels.push(OPERATOR_SETTLED);
+            labels.push(OPERATOR_SETTLED);
         }
-        caveats
+        let reasons = if is_simulated { optimistic_settings(simulation, bots) } else { Vec::new() };
+        Self { withholding_reasons: reasons, labels, evidence }
     }
 }
 
@@ -134,7 +117,6 @@ pub(crate) fn caveat_text(label: &str) -> &str {
     match label {
         ASSUMED_PAYOUT => "the payout is assumed",
         HYPOTHESIS => "the candles are not from your venue",
-        UNCOUNTED => "variants are not counted",
         OPERATOR_SETTLED => "manually settled trades are excluded",
         other => other,
     }
@@ -142,108 +124,56 @@ pub(crate) fn caveat_text(label: &str) -> &str {
 
 impl Caveats {
     /// Restores caveats from a file. An unknown label becomes a reason for withholding the verdict.
-    pub(crate) fn from_label_names(mut withholding: Vec<String>, named: Vec<String>, variants: u64) -> Self {
+    pub(crate) fn from_label_names(mut withholding: Vec<String>, named: Vec<String>) -> Self {
         let mut labels = Vec::new();
-        for name in named {
+        for name in named.into_iter().filter(|name| name != UNCOUNTED) {
             match LABELS.into_iter().find(|label| *label == name) {
                 Some(label) => labels.push(label),
                 None => withholding.push(name),
             }
         }
-        Self { withholding_reasons: withholding, labels, variants }
+        Self { withholding_reasons: withholding, labels, evidence: EvidenceKind::default() }
     }
 
-    /// Returns all reasons for withholding the verdict. `judge_again` runs a stricter test on the same trades.
-    pub(crate) fn reasons_to_withhold(
+    /// Returns the verdict that the evidence allows, and the reasons for withholding a shown edge.
+    /// `judge_again` runs a stricter test on the same trades.
+    pub(crate) fn allowed_verdict(
         &self,
         test: &EdgeTest,
         ended: impl Iterator<Item = Outcome>,
         judge_again: impl FnOnce(EdgeTest) -> EdgeTest,
-    ) -> Vec<String> {
-        let mut reasons = self.withholding_reasons.clone();
-        reasons.extend(cancelled_reason(ended));
-        reasons.extend(luck_reason(test, self.variants, judge_again));
-        reasons
+    ) -> (&'static str, Vec<String>) {
+        let mut reasons = Vec::new();
+        if test.verdict() == Verdict::EdgeShown {
+            reasons.clone_from(&self.withholding_reasons);
+            reasons.extend(cancelled_reason(ended));
+            reasons.extend(self.share_reason(test, judge_again));
+        }
+        let name = match (verdict_name(test).0, &self.evidence) {
+            ("edge_rejected", _) => "edge_rejected",
+            (_, EvidenceKind::Practice) => PRACTICE,
+            (_, EvidenceKind::Exploratory { .. }) => EXPLORATORY,
+            _ if !reasons.is_empty() => "not_enough_trades",
+            (name, EvidenceKind::Confirmed { .. } | EvidenceKind::Live { .. }) => name,
+        };
+        (name, reasons)
+    }
+
+    /// Returns a reason for withholding the verdict if the edge is not shown at the journal's share of alpha.
+    fn share_reason(&self, test: &EdgeTest, judge: impl FnOnce(EdgeTest) -> EdgeTest) -> Option<String> {
+        let EvidenceKind::Live { weight } = self.evidence else { return None };
+        let stricter = EdgeTest::new(test.plan()).with_weight(test.weight() * weight);
+        (weight < 1.0 && judge(stricter).verdict() != Verdict::EdgeShown).then(|| {
+            let share = (weight * 1e4).round() / 1e4;
+            format!("the evidence ledger leaves this journal a share of {share} of the live error rate")
+        })
     }
 }
 
-/// Returns a reason for withholding the verdict if the edge does not survive a Bonferroni correction for `variants`.
-fn luck_reason(test: &EdgeTest, variants: u64, judge: impl FnOnce(EdgeTest) -> EdgeTest) -> Option<String> {
-    if variants < 2 {
-        return None;
-    }
-    let corrected = EdgeTest::new(test.plan()).with_weight(test.weight() / variants as f64);
-    (judge(corrected).verdict() != Verdict::EdgeShown)
-        .then(|| format!("the best of {variants} variants may do this well by luck"))
-}
-
-fn cancelled_reason(ended: impl Iterator<Item = Outcome>) -> Option<String> {
+pub(crate) fn cancelled_reason(ended: impl Iterator<Item = Outcome>) -> Option<String> {
     let outcomes: Vec<Outcome> = ended.collect();
     let cancelled = outcomes.iter().filter(|outcome| **outcome == Outcome::Cancelled).count();
     let share = cancelled as f64 / outcomes.len().max(1) as f64;
     (share > MAX_CANCELLED_SHARE)
         .then(|| format!("{:.1} % of the trades were cancelled because of data gaps", share * 100.0))
-}
-
-pub struct VariantCounter {
-    pub ledger: VariantLedger,
-    pub tried_variants: Vec<Variant>,
-    pub look: Look,
-}
-
-impl VariantCounter {
-    pub(super) fn count(
-        &self,
-        book: &TradeBook,
-        summary: &Summary,
-        metrics: &Metrics,
-    ) -> io::Result<VariantCount> {
-        // Figures of several bots combined do not describe any single bot.
-        let is_single = self.tried_variants.len() == 1;
-        let note = |tried: &Variant| VariantNote {
-            variant: tried.clone(),
-            p_value: summary.p_value.filter(|_| is_single),
-            daily_sharpe: metrics.daily.daily_sharpe().filter(|_| is_single),
-            trades_hash: Some(trades_hash(book, &tried.bots, &self.look.span)),
-        };
-        let notes: Vec<VariantNote> = self.tried_variants.iter().map(note).collect();
-        let mut noted = self.ledger.record_variants(&notes, &self.look)?;
-        if self.record_rewritten_variants(&noted, &notes, book)? {
-            noted = self.ledger.record_variants(&notes, &self.look)?;
-        }
-        Ok(VariantCount::new(&noted, &notes, &self.look))
-    }
-
-    /// Records variants whose code has changed, so that their trades differ from an earlier run on the same candles.
-    fn record_rewritten_variants(
-        &self,
-        noted: &LedgerSummary,
-        notes: &[VariantNote],
-        book: &TradeBook,
-    ) -> io::Result<bool> {
-        let mut is_any = false;
-        for note in notes {
-            for span in noted.earlier_run_spans(note, &self.look) {
-                let trades = Some(trades_hash_of_closed(book, &note.variant.bots, &span));
-                let then = VariantNote {
-                    variant: note.variant.clone(),
-                    p_value: None,
-                    daily_sharpe: None,
-                    trades_hash: trades,
-                };
-                if !noted.has_variant(&then, &span) {
-                    self.ledger.record_variants(&[then], &Look { span, ..self.look.clone() })?;
-                    is_any = true;
-                }
-            }
-        }
-        Ok(is_any)
-    }
-
-    pub(super) fn describe_failure(&self, error: &io::Error) -> String {
-        let place = self.ledger.path().display();
-        format!(
-            "this variant is not counted: {place}: {error}. Set [variants] ledger to another file, or to \"\" to count no variants"
-        )
-    }
 }

@@ -1,6 +1,6 @@
 //! Rendering of a run report as text and as a page.
 
-use super::{BotLine, RunReport, StakeState, rows_by_decision};
+use super::{BotLine, Heading, RunReport, StakeState, rows_by_decision};
 use crate::ReportError;
 use crate::analysis::{
     Baselines, Finding, Prices, RunData, SensitivityCurve, SensitivityPoint, VenueSetting,
@@ -12,7 +12,7 @@ use crate::figure::{
 };
 use crate::page::{DataTable, RunPage};
 use candlewick_engine::{BotSettings, SessionSettings, TradeBook};
-use candlewick_records::{DelayLine, DelayPercentiles, table_text};
+use candlewick_records::{DelayLine, DelayPercentiles, count_text, table_text};
 use candlewick_sdk::{CandleSeries, Millis, Money};
 use candlewick_simulator::SimulationSettings;
 use serde_json::{Map, Value, json};
@@ -27,10 +27,15 @@ const DELAY_COLUMNS: [&str; 4] =
 
 impl fmt::Display for RunReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.edge.has_heading() {
+            let Heading { title, lines, .. } = self.heading();
+            writeln!(f, "{title}{}\n", prefixed_lines("", lines))?;
+        } else {
+            writeln!(f, "verdict: {}\n", self.edge.describe())?;
+        }
         for headline in self.analysis.headlines() {
             writeln!(f, "{headline}\n")?;
         }
-        writeln!(f, "verdict: {}\n", self.edge.describe())?;
         let bots = table_text(BOT_HEADER, self.bot_rows());
         let thresholds: Vec<Option<f64>> = self.bots.iter().map(|line| line.edge.threshold_for).collect();
         let figures = self.figures().into_iter().map(|(name, value)| [name.to_owned(), value]);
@@ -57,6 +62,19 @@ impl fmt::Display for RunReport {
 }
 
 impl RunReport {
+    fn heading(&self) -> Heading {
+        let figures = match (self.win_rate, self.break_even) {
+            (None, _) => "No trade was won or lost, so nothing is known about an edge.".to_owned(),
+            (Some(rate), needed) => format!(
+                "{}, win rate {}, break-even {}",
+                count_text(self.trades, "trade", "trades"),
+                format_percent(rate),
+                format_percent(needed)
+            ),
+        };
+        self.edge.heading(figures, self.p_value)
+    }
+
     fn bot_rows(&self) -> Vec<Vec<String>> {
         let row = |line: &BotLine| {
             let counts = [line.trades, line.won, line.lost, line.draw].map(format_number);
@@ -95,11 +113,10 @@ impl RunReport {
             figures.insert(INDEX_AFTER_WIN_RATE, ("break-even, weighted by stake", by_money));
         }
         figures.extend(sparkline(&self.analysis.equity).map(|line| ("equity curve", line)));
-        figures.extend(self.luck_figures());
+        figures.extend(self.baseline_figure());
         figures.extend(self.sensitivity_figures());
-        if let Some(overlap) = self.edge.overlap_text() {
-            figures.push(("overlap", overlap));
-        }
+        figures.extend(self.edge.overlap_text().map(|overlap| ("overlap", overlap)));
+        figures.extend(self.edge.reservations());
         if *cancelled > 0 {
             let pnl = format_signed_money(self.pnl_if_cancelled_lost, self.scale);
             figures.push(("profit if all cancelled trades had lost", pnl));
@@ -141,21 +158,12 @@ impl RunReport {
         if by_unit == by_money { by_unit } else { format!("{by_unit} ({by_money} weighted by stake)") }
     }
 
-    fn luck_figures(&self) -> Vec<(&'static str, String)> {
-        let mut figures = Vec::new();
-        if let Some(variants) = self.analysis.variants.as_ref().filter(|variants| variants.count > 1) {
-            let corrected = variants.p_value_bonferroni.map(|p| format!(", corrected p-value {p:.4}"));
-            let corrected = corrected.unwrap_or_default();
-            figures.push(("variants tried", format!("{}{corrected}", format_number(variants.count))));
-        }
-        if let Some(baselines) = &self.analysis.baselines {
-            let Baselines { own, shifted_directions, always_buy, always_sell, .. } = *baselines;
-            let [own, shifted, buy, sell] =
-                [own, shifted_directions, always_buy, always_sell].map(format_signed_percent);
-            let others = format!("random directions {shifted}, always BUY {buy}, always SELL {sell}");
-            figures.push(("expectancy, % of stake", format!("{own} (same entries with {others})")));
-        }
-        figures
+    fn baseline_figure(&self) -> Option<(&'static str, String)> {
+        let Baselines { own, shifted_directions, always_buy, always_sell, .. } = self.analysis.baselines?;
+        let [own, shifted, buy, sell] =
+            [own, shifted_directions, always_buy, always_sell].map(format_signed_percent);
+        let others = format!("random directions {shifted}, always BUY {buy}, always SELL {sell}");
+        Some(("expectancy, % of stake", format!("{own} (same entries with {others})")))
     }
 
     fn sensitivity_figures(&self) -> Vec<(&'static str, String)> {
@@ -218,6 +226,7 @@ pub fn build_page<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<Run
     Ok(RunPage {
         title: bots_title(parts.kind, bots),
         edge: &report.edge,
+        heading: report.heading(),
         break_even_payout_percent: report.break_even_payout_percent,
         pnl: report.pnl,
         bots: DataTable::new(BOT_HEADER, report.bot_rows()),

@@ -7,27 +7,27 @@ mod recorded;
 mod trades;
 mod verdict;
 
-use crate::analysis::{
-    Analysis, Finding, Prices, RunContext, RunData, Sensitivity, StakingResult, UnknownVariants,
-};
+use crate::analysis::{Analysis, Finding, Prices, RunContext, RunData, Sensitivity, StakingResult};
 use crate::conditions::ConditionLine;
 use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, BotVerdict, IntentRow, IntentState, TradeBook, judge};
 use candlewick_records::DelayLine;
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
+use candlewick_search::evidence::EvidenceKind;
 use candlewick_statistics::{EdgeTest, EdgeTestPlan, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
-pub(crate) use caveats::caveat_text;
-pub use caveats::{Caveats, ReplayBasis, VariantCounter};
+pub use caveats::{Caveats, ReplayBasis};
+pub(crate) use caveats::{cancelled_reason, caveat_text};
 pub use figures::{PageParts, build_page};
 pub use gates::GateLine;
 pub use recorded::RecordedReport;
 pub use trades::{RunFacts, UnopenedTrade, rows_by_decision, write_trades_to};
-pub use verdict::EdgeLine;
+pub(crate) use verdict::describe_evidence;
+pub use verdict::{EdgeLine, Heading};
 
 pub struct Run<'a> {
     pub book: &'a TradeBook,
@@ -57,7 +57,6 @@ pub struct Run<'a> {
     pub joint_verdict_weight: f64,
     pub run_context: RunContext,
     pub sensitivity: Option<Sensitivity>,
-    pub counter: Option<VariantCounter>,
     pub gates: Vec<GateLine>,
     pub conditions: Vec<ConditionLine>,
 }
@@ -95,6 +94,7 @@ pub struct RunReport {
     break_even_payout_percent_by_money: Option<f64>,
     p_value: Option<f64>,
     verdict: &'static str,
+    evidence: EvidenceKind,
     edge: EdgeLine,
     max_drawdown: f64,
     max_drawdown_percent: f64,
@@ -193,6 +193,7 @@ impl RunReport {
                 .then(|| stakes_lost.minor() as f64 / stakes_won.minor() as f64 * 100.0),
             p_value: summary.p_value,
             verdict: edge.verdict,
+            evidence: run.caveats.evidence.clone(),
             edge,
             max_drawdown: money(summary.max_drawdown.amount),
             max_drawdown_percent: summary.max_drawdown_by_percent.percent,
@@ -225,9 +226,13 @@ fn build_edge_lines(run: &Run<'_>, test: &EdgeTest) -> (EdgeLine, Vec<BotLine>) 
         }
         _ => EdgeLine::new(test, run.book.rows(), &run.caveats),
     };
+    // A confirmation tests its bots as a whole, so it cannot show the edge of one of several bots.
+    let is_part = run.bots.len() > 1 && matches!(run.caveats.evidence, EvidenceKind::Confirmed { .. });
+    let evidence = if is_part { EvidenceKind::default() } else { run.caveats.evidence.clone() };
+    let own = Caveats { evidence, ..run.caveats.clone() };
     let judged = run.bots.iter().zip(&run.verdicts).enumerate();
     let line = |(index, (bot, verdict)): (usize, (&BotSettings, &BotVerdict))| {
-        bot_line((index, bot), verdict, run.book, (run.scale, &run.caveats))
+        bot_line((index, bot), verdict, run.book, (run.scale, &own))
     };
     (edge, judged.map(line).collect())
 }
@@ -238,28 +243,6 @@ fn analyse(run: &mut Run<'_>, summary: &Summary, test: &EdgeTest) -> Analysis {
     let trades = RunData { book, bots, scale, balance, span: &span, prices };
     let mut analysis = Analysis::new(&trades, summary);
     analysis.sensitivity = run.sensitivity.take();
-    match &run.counter {
-        // Only replays count variants, because a live run cannot be repeated with different settings.
-        None if run.data_hash.is_none() => {}
-        None => {
-            run.caveats.mark_variants_uncounted();
-            analysis.unknown_variants = Some(UnknownVariants::NotCounted);
-        }
-        Some(counter) => match counter.count(book, summary, &analysis.metrics) {
-            Ok(variants) => {
-                run.caveats.set_variant_count(variants.count, variants.unknown.as_deref());
-                let lost = variants.unknown.clone().map(UnknownVariants::Lost);
-                analysis.unknown_variants = lost.or(variants.is_first.then_some(UnknownVariants::NewLedger));
-                analysis.set_variants(variants);
-            }
-            Err(error) => {
-                let failure = counter.describe_failure(&error);
-                run.caveats.set_variant_count(0, Some(&error.to_string()));
-                analysis.unknown_variants = Some(UnknownVariants::Lost(error.to_string()));
-                run.notices.push(failure);
-            }
-        },
-    }
     let is_decided = matches!(test.verdict(), Verdict::EdgeShown | Verdict::EdgeRejected);
     analysis.collect_findings(&trades, summary, (std::mem::take(&mut run.run_context), is_decided));
     analysis

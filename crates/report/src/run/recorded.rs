@@ -4,6 +4,7 @@ use super::{Caveats, PageParts, Run, RunReport, StakeState};
 use crate::analysis::{Prices, RunContext, assumed_payout_percent};
 use candlewick_records::{RecordedRuns, TradingMode};
 use candlewick_sdk::{CandleSeries, Millis};
+use candlewick_search::evidence::EvidenceKind;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -18,8 +19,8 @@ pub struct RecordedReport {
 
 impl RecordedReport {
     /// Builds the report. The page shows the `candles`; they may be empty if no page is needed.
-    pub fn new(part: RecordedRuns, candles: Vec<CandleSeries>) -> Self {
-        Self { report: build_report(&part), part, candles }
+    pub fn new(part: RecordedRuns, candles: Vec<CandleSeries>, evidence: EvidenceKind) -> Self {
+        Self { report: build_report(&part, evidence), part, candles }
     }
 
     pub fn page_parts(&self) -> PageParts<'_> {
@@ -38,7 +39,7 @@ impl RecordedReport {
     }
 }
 
-fn build_report(part: &RecordedRuns) -> RunReport {
+fn build_report(part: &RecordedRuns, evidence: EvidenceKind) -> RunReport {
     // Supplies both payouts, so that a finding can compare the assumed payout with the payout of the venue.
     let background = RunContext {
         assumed_payout_percent: Some(assumed_payout_percent(
@@ -75,14 +76,18 @@ fn build_report(part: &RecordedRuns) -> RunReport {
         notices: Vec::new(),
         delays: part.delays.lines(),
         audit_findings: part.audit_findings.clone(),
-        caveats: Caveats::for_live_run(part.trading, (&part.simulation, &part.session.bots), &part.book),
+        caveats: Caveats::for_live_run(
+            part.trading,
+            (&part.simulation, &part.session.bots),
+            &part.book,
+            evidence,
+        ),
         verdicts: part.verdicts.clone(),
         joint_verdict_weight: part.joint_verdict_weight,
         run_context: background,
         sensitivity: None,
         gates: Vec::new(),
         conditions: Vec::new(),
-        counter: None,
     })
 }
 

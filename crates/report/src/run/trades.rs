@@ -100,7 +100,6 @@ type LineHash = [u8; 32];
 pub struct RunFacts {
     /// Names of all bots. Bots without trades are included, because each bot gets a part of the error rate (alpha).
     pub bots: Vec<String>,
-    pub variants: u64,
     pub withheld: Vec<String>,
     pub labels: Vec<String>,
     /// SHA-256 hash of the CSV lines as hexadecimal digits. The order of the lines does not affect the hash.
@@ -142,7 +141,6 @@ impl RunFacts {
         };
         Self {
             bots: bots.iter().map(|bot| bot.name.clone()).collect(),
-            variants: caveats.variants,
             withheld,
             labels: caveats.labels.iter().map(|label| (*label).to_owned()).collect(),
             lines: hash_lines(hashed.iter().map(|(hash, _)| hash)),

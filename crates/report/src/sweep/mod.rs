@@ -2,9 +2,13 @@
 
 mod page;
 
-use crate::figure::{format_json_value, format_number, format_percent, p_value_text, prefixed_lines};
+use crate::figure::{
+    capitalise, format_json_value, format_number, format_percent, p_value_text, prefixed_lines,
+};
 use crate::page::DataTable;
+use crate::run::describe_evidence;
 use candlewick_records::{count_text, table_text};
+use candlewick_search::evidence::EvidenceKind;
 use candlewick_search::sweep::{
     Figures, Objective, SelectionBias, Space, SweepSettings, TrialEnd, TrialRow, corrected_p_values,
     rank_rows,
@@ -13,16 +17,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
 pub use page::write_sweep_page;
-
-pub(crate) const LEDGER_STARTS_NOTE: &str =
-    "the variant ledger starts with this search; earlier variants and variants in other ledgers are unknown";
-pub(crate) const NOT_COUNTED_NOTE: &str =
-    "variants are not counted, because [variants] ledger is empty; p-values are not corrected for variants";
 
 pub struct SweepResults<'a> {
     pub rows: &'a [TrialRow],
@@ -32,14 +30,7 @@ pub struct SweepResults<'a> {
     pub resumed: usize,
     pub elapsed: Duration,
     pub files: Vec<PathBuf>,
-    pub variant_count: Option<io::Result<SweepCount>>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SweepCount {
-    pub variants: u64,
-    pub planned: u64,
-    pub is_first: bool,
+    pub evidence: &'a EvidenceKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,21 +75,19 @@ fn suggest_condition(why: &str, parameters: &[String]) -> Option<String> {
 pub struct SweepReport {
     search: &'static str,
     objective: &'static str,
-    pub(crate) trials: usize,
+    trials: usize,
     counting: usize,
     parameters_refused: usize,
     /// Number of parameter sets that a risk rule stopped before the last candle, for each rule.
     stopped: BTreeMap<&'static str, usize>,
     resumed: usize,
-    pub(crate) variants_tried: Option<u64>,
+    evidence: EvidenceKind,
     pub(crate) luck: Option<SelectionBias>,
     best: Vec<BestLine>,
     data_hash: String,
     files: Vec<PathBuf>,
     elapsed_ms: u64,
-    notices: Vec<String>,
-    #[serde(skip)]
-    of_variants: Option<String>,
+    pub(crate) notices: Vec<String>,
     #[serde(skip)]
     parameters: Vec<String>,
     #[serde(skip)]
@@ -119,8 +108,7 @@ struct BestLine {
 
 impl SweepReport {
     pub fn new(tried: &SweepResults<'_>, candles: (&str, &[String]), top: usize) -> Self {
-        let SweepResults { rows, luck, space, sweep, resumed, elapsed, files, variant_count: counted } =
-            tried;
+        let SweepResults { rows, luck, space, sweep, resumed, elapsed, files, evidence } = tried;
         let counting = rows.iter().filter(|row| row.score.is_some()).count();
         let refusals = RejectedSets::from_rows(rows);
         let by_trial = |p_values: &[Option<f64>]| -> HashMap<u64, f64> {
@@ -136,28 +124,9 @@ impl SweepReport {
         let parameters: Vec<String> = space.axes().iter().map(|axis| axis.name().to_owned()).collect();
         notices.extend(refusals.describe(rows.len(), &parameters));
         if counting > 1 {
-            notices.push(format!(
-                "the best of {counting} sets is partly luck: judge it by the corrected p-values, and on candles that no sweep \
-                 has used"
-            ));
+            let kind = capitalise(&describe_evidence(evidence));
+            notices.push(format!("{kind}: the best of {counting} sets is partly luck"));
         }
-        let known = counted.as_ref().and_then(|counted| counted.as_ref().ok().copied());
-        let variants_tried = known.map(|known| known.variants);
-        let more = variants_tried.filter(|all| *all > counting as u64);
-        let of_variants = more.map(|all| {
-            format!(
-                "{all} variants of this idea have been tried, including sets without a score and earlier runs: multiply \
-                 p-values by this number"
-            )
-        });
-        notices.extend(of_variants.clone());
-        match counted {
-            Some(Err(error)) => notices.push(format!("variants unknown: {error}")),
-            None => notices.push(NOT_COUNTED_NOTE.to_owned()),
-            Some(Ok(_)) => {}
-        }
-        notices.extend(known.filter(|known| known.is_first).map(|_| LEDGER_STARTS_NOTE.to_owned()));
-        notices.extend(known.and_then(|known| describe_planned_sets(known.planned)));
         Self {
             search: sweep.search.search.as_str(),
             objective: sweep.objective.as_str(),
@@ -166,14 +135,13 @@ impl SweepReport {
             parameters_refused: refusals.count,
             stopped: count_stopped(rows),
             resumed: *resumed,
-            variants_tried,
+            evidence: (*evidence).clone(),
             luck: luck.clone(),
             best: best.take(top).collect(),
             data_hash: data_hash.to_owned(),
             files: files.clone(),
             elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
             notices,
-            of_variants,
             parameters,
             objective_kind: sweep.objective,
         }
@@ -198,13 +166,6 @@ fn count_stopped(rows: &[TrialRow]) -> BTreeMap<&'static str, usize> {
         *stopped.entry(rule.as_str()).or_default() += 1;
     }
     stopped
-}
-
-pub(crate) fn describe_planned_sets(sets: u64) -> Option<String> {
-    (sets > 0).then(|| {
-        let sets = count_text(sets, "set", "sets");
-        format!("the variants include {sets} not tried yet; finish all searches for an exact count")
-    })
 }
 
 fn best_line(
@@ -275,7 +236,7 @@ fn format_statistics(luck: &SelectionBias) -> impl Iterator<Item = (&'static str
 impl SweepReport {
     pub(crate) fn summary(&self) -> String {
         let (sets, Self { search, counting, .. }) = (count_text(self.trials, "set", "sets"), self);
-        let sets = format!("{sets} objective_kind {search}, {counting} with a score");
+        let sets = format!("{sets} by {search}, {counting} with a score");
         let Some(best) = self.best.first() else {
             return format!("{sets}: no set has enough trades to be chosen");
         };
@@ -290,11 +251,6 @@ impl SweepReport {
             format_percent(figures.win_rate),
             format_percent(figures.break_even),
         )
-    }
-
-    /// Returns all notices except the one on the number of variants, because later steps increase that number.
-    pub(crate) fn notes(&self) -> impl Iterator<Item = &String> {
-        self.notices.iter().filter(|notice| self.of_variants.as_ref() != Some(notice))
     }
 
     pub(crate) fn best_table(&self) -> DataTable {

@@ -4,17 +4,16 @@ use super::{TuneHints, TunedGate};
 use crate::analysis::FindingKind;
 use crate::conditions::ConditionLine;
 use crate::figure::format_number;
-use crate::walk_forward::{HoldOut, WalkForwardReport};
+use crate::walk_forward::WalkForwardReport;
+use candlewick_search::evidence::EvidenceKind;
 use candlewick_search::sweep::Figures;
 use serde::Serialize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Conclusion {
-    EdgeHeld,
-    EdgeShown,
-    EdgeUnconfirmed,
-    EdgeNotHeld,
+    /// The walk-forward tests reached the threshold for an edge, but on candles that may be explored.
+    Promising,
     EdgeNoLongerHeld,
     EdgeWithheld,
     NoEdge,
@@ -23,35 +22,29 @@ pub enum Conclusion {
 
 impl Conclusion {
     pub fn from_report(report: &WalkForwardReport) -> Self {
-        let hold_out = report.hold_out.as_ref().and_then(HoldOut::verdict);
-        let did_not_last = report.has_finding(FindingKind::EdgeDidNotLast);
-        let loses_money = report.has_finding(FindingKind::StakesLoseMoney);
-        match Self::from_verdicts(report.verdict, !report.edge.withheld.is_empty(), hold_out) {
-            Self::EdgeShown | Self::EdgeUnconfirmed if did_not_last => Self::EdgeNoLongerHeld,
-            Self::EdgeHeld | Self::EdgeShown | Self::EdgeUnconfirmed if loses_money => Self::EdgeWithheld,
+        let edge = &report.edge;
+        let did_not_last =
+            edge.no_longer_held_since.is_some() || report.has_finding(FindingKind::EdgeDidNotLast);
+        let state = [edge.has_reached_threshold, !edge.withheld.is_empty(), did_not_last];
+        match Self::from_verdict(report.verdict, state) {
+            Self::Promising if report.has_finding(FindingKind::StakesLoseMoney) => Self::EdgeWithheld,
             conclusion => conclusion,
         }
     }
 
-    fn from_verdicts(tests: &str, is_withheld: bool, hold_out: Option<&str>) -> Self {
-        match (tests, hold_out) {
-            ("edge_shown", None) => Self::EdgeShown,
-            ("edge_shown", Some("edge_shown")) => Self::EdgeHeld,
-            ("edge_shown", Some("edge_rejected" | "edge_no_longer_held")) => Self::EdgeNotHeld,
-            ("edge_shown", Some(_)) => Self::EdgeUnconfirmed,
-            ("edge_rejected", _) => Self::NoEdge,
-            ("edge_no_longer_held", _) => Self::EdgeNoLongerHeld,
+    fn from_verdict(verdict: &str, [has_reached_threshold, is_withheld, did_not_last]: [bool; 3]) -> Self {
+        match verdict {
+            "edge_rejected" => Self::NoEdge,
+            _ if !has_reached_threshold => Self::NotEnoughTrades,
             _ if is_withheld => Self::EdgeWithheld,
-            _ => Self::NotEnoughTrades,
+            _ if did_not_last => Self::EdgeNoLongerHeld,
+            _ => Self::Promising,
         }
     }
 
     pub(super) const fn class_and_headline(self) -> (&'static str, &'static str) {
         match self {
-            Self::EdgeHeld => ("shown", "The edge held"),
-            Self::EdgeShown => ("shown", "Edge shown, hold-out locked"),
-            Self::EdgeUnconfirmed => ("open", "Edge shown, not confirmed"),
-            Self::EdgeNotHeld => ("rejected", "The edge did not hold"),
+            Self::Promising => ("exploratory", "Promising, not tested yet"),
             Self::EdgeNoLongerHeld => ("rejected", "The edge did not last"),
             Self::EdgeWithheld => ("withheld", "Exploratory, edge withheld"),
             Self::NoEdge => ("rejected", "No edge"),
@@ -59,32 +52,13 @@ impl Conclusion {
         }
     }
 
-    pub(super) fn describe(
-        self,
-        report: &WalkForwardReport,
-        looks: &[String],
-        gate: Option<&TunedGate>,
-    ) -> String {
+    pub(super) fn describe(self, report: &WalkForwardReport, gate: Option<&TunedGate>) -> String {
         let verdict = report.edge.describe();
         match self {
-            Self::EdgeHeld => {
-                "The walk-forward tests show an edge, and so does the unseen hold-out.".to_owned()
-            }
-            Self::EdgeShown if !looks.is_empty() => format!(
-                "The walk-forward tests show an edge. The hold-out is still locked, but its candles were used before: {}.",
-                looks.join("; ")
+            Self::Promising => format!(
+                "The walk-forward tests are promising, but only a test on candles that no one has seen can show an \
+                 edge. Verdict on the walk-forward tests: {verdict}."
             ),
-            Self::EdgeShown => {
-                "The walk-forward tests show an edge. The hold-out is unseen and still locked.".to_owned()
-            }
-            Self::EdgeUnconfirmed => {
-                "The walk-forward tests show an edge. The hold-out neither confirms the edge nor rules it out; the table below shows why."
-                    .to_owned()
-            }
-            Self::EdgeNotHeld => {
-                "The walk-forward tests show an edge, but the unseen hold-out rules it out: the edge was luck, or it is over."
-                    .to_owned()
-            }
             Self::EdgeNoLongerHeld | Self::EdgeWithheld => {
                 format!("Verdict on the walk-forward tests: {verdict}.")
             }
@@ -92,9 +66,12 @@ impl Conclusion {
             Self::NotEnoughTrades => {
                 let cause = gate.filter(|gate| gate.blocks_most_signals()).map_or_else(String::new, |gate| {
                     let [signals, traded] = [gate.signals, gate.traded].map(format_number);
-                    format!(" The gate is the cause: it passed {traded} of {signals} signals before the hold-out.")
+                    format!(" The gate is the cause: it passed {traded} of {signals} signals.")
                 });
-                format!("{} Verdict on the walk-forward tests: {verdict}.{cause}", describe_tendency(report.tested_figures()))
+                format!(
+                    "{} Verdict on the walk-forward tests: {verdict}.{cause}",
+                    describe_tendency(report.tested_figures())
+                )
             }
         }
     }
@@ -102,62 +79,46 @@ impl Conclusion {
     pub(super) fn next_steps(
         self,
         report: &WalkForwardReport,
-        (looks, conditions, gate): (&[String], &[ConditionLine], Option<&TunedGate>),
+        (conditions, gate): (&[ConditionLine], Option<&TunedGate>),
         hints: &TuneHints,
     ) -> Vec<String> {
-        let is_spent = report.hold_out.as_ref().is_some_and(|hold_out| hold_out.openings > 0);
         let more = hints.more_candles_hint.clone();
         let runs = hints.best_file.as_ref().map(|_| &hints.arguments);
         let watch = runs.map(|arguments| {
-            format!("watch the bot trade on the sandbox: `candlewick live --sandbox {arguments} --speed max --until-end \
-                 --journal run.db`. This replays all candles, including the hold-out, and counts as one use of these candles")
-        });
-        let idea = "change the rule, not its numbers: without an edge, the best of more sets is just luck. \
-                    The hold-out stays locked for the next rule"
-            .to_owned();
-        let trade = runs.map(|arguments| {
             format!(
-                "run the bot on the sandbox: `candlewick live --sandbox {arguments} --speed max --until-end --journal run.db`. Then use a demo \
-                 wallet: check it with `candlewick doctor {arguments}` and start the bot with `candlewick live {arguments}`. Compare \
-                 `candlewick report` with this page"
+                "watch the bot trade on the sandbox: `candlewick live --sandbox {arguments} --speed max --until-end \
+                 --journal run.db`"
             )
         });
+        let idea = "change the rule, not its numbers: without an edge, the best of more sets is just luck. \
+                    The sealed candles stay unseen for the next rule"
+            .to_owned();
+        let test = if report.evidence == EvidenceKind::Practice {
+            "import or fetch real candles first (`candlewick data import`, `candlewick data fetch`), because synthetic \
+             candles say nothing about a market"
+                .to_owned()
+        } else {
+            let arguments = runs.map_or("CONFIG", String::as_str);
+            format!("`candlewick confirm {arguments}` tests this bot once on the sealed candles")
+        };
         let steps: Vec<Option<String>> = match self {
-            Self::EdgeHeld => vec![
-                trade,
-                Some("check the risk of ruin before staking real money: `candlewick edge ruin`".to_owned()),
-            ],
-            Self::EdgeShown if !looks.is_empty() => vec![
-                Some(
-                    "the candles of the hold-out were used before, so its result is weaker evidence. If you open the \
-                     hold-out (once, with `--open-hold-out`), the report mentions this"
-                        .to_owned(),
-                ),
-                Some(format!("for stronger evidence, use unseen candles: {more}")),
-            ],
-            Self::EdgeShown => vec![Some(
-                "open the hold-out once: repeat the command with `--open-hold-out`. Trade only if the edge also holds there"
-                    .to_owned(),
-            )],
-            Self::EdgeNotHeld => vec![
-                Some("drop this rule, because its hold-out is used up".to_owned()),
-                Some("test another idea on later candles".to_owned()),
-            ],
+            Self::Promising => vec![Some(test), watch],
             Self::EdgeNoLongerHeld | Self::NoEdge => vec![Some(idea), watch],
             Self::EdgeWithheld => vec![
-                Some("resolve the reasons for withholding the verdict, then run the same command again".to_owned()),
+                Some(
+                    "resolve the reasons for withholding the verdict, then run the same command again"
+                        .to_owned(),
+                ),
                 watch,
             ],
-            // No edge is confirmed, so the next steps do not suggest a wallet.
-            Self::EdgeUnconfirmed => vec![Some(more), watch],
             Self::NotEnoughTrades => hints_for_conditions(conditions)
-                .or_else(|| gate.filter(|gate| gate.blocks_most_signals()).map(|_| hints_for_strict_gate(watch.clone())))
+                .or_else(|| {
+                    gate.filter(|gate| gate.blocks_most_signals())
+                        .map(|_| hints_for_strict_gate(watch.clone()))
+                })
                 .unwrap_or_else(|| vec![Some(more), watch]),
         };
-        let spent = (is_spent && self == Self::EdgeShown).then(|| {
-            "the hold-out was already opened for this rule, so a second look proves nothing. Use later candles".to_owned()
-        });
-        spent.into_iter().chain(steps.into_iter().flatten()).collect()
+        steps.into_iter().flatten().collect()
     }
 }
 
@@ -208,23 +169,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn edge_holds_only_if_tests_and_hold_out_show_it() {
+    fn test_is_promising_only_if_it_reached_its_threshold_without_reservations() {
         use Conclusion as Is;
-        for (tests, is_withheld, hold_out, expected) in [
-            ("edge_shown", false, None, Is::EdgeShown),
-            ("edge_shown", false, Some("edge_shown"), Is::EdgeHeld),
-            ("edge_shown", false, Some("not_enough_trades"), Is::EdgeUnconfirmed),
-            ("edge_shown", false, Some("edge_rejected"), Is::EdgeNotHeld),
-            ("edge_shown", false, Some("edge_no_longer_held"), Is::EdgeNotHeld),
-            ("edge_rejected", false, None, Is::NoEdge),
-            ("edge_rejected", false, Some("edge_shown"), Is::NoEdge),
-            ("edge_no_longer_held", false, Some("edge_shown"), Is::EdgeNoLongerHeld),
-            ("not_enough_trades", true, None, Is::EdgeWithheld),
-            ("not_enough_trades", false, None, Is::NotEnoughTrades),
-            ("not_enough_trades", false, Some("edge_shown"), Is::NotEnoughTrades),
+        for (verdict, state, expected) in [
+            ("exploratory", [true, false, false], Is::Promising),
+            ("practice", [true, false, false], Is::Promising),
+            ("exploratory", [false, false, false], Is::NotEnoughTrades),
+            ("exploratory", [true, true, true], Is::EdgeWithheld),
+            ("exploratory", [true, false, true], Is::EdgeNoLongerHeld),
+            ("edge_rejected", [false, false, false], Is::NoEdge),
         ] {
-            let found = Conclusion::from_verdicts(tests, is_withheld, hold_out);
-            assert_eq!(found, expected, "{tests} {hold_out:?}");
+            assert_eq!(Conclusion::from_verdict(verdict, state), expected, "{verdict} {state:?}");
         }
     }
 }

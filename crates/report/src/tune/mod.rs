@@ -24,7 +24,6 @@ pub struct TuneResult<'a> {
     pub walk_forward: WalkForwardSummary<'a>,
     pub conditions: Vec<ConditionLine>,
     pub gate: Option<TunedGate>,
-    pub looks: Vec<String>,
     pub notices: Vec<String>,
     pub hints: TuneHints,
     pub files: Vec<PathBuf>,
@@ -50,7 +49,7 @@ pub struct StepResult {
     pub document: Value,
 }
 
-const CONDITIONS_HEADING: &str = "Conditions before the hold-out, with configured parameters";
+const CONDITIONS_HEADING: &str = "Conditions with configured parameters";
 
 #[derive(Clone, Debug, Default)]
 pub struct TuneHints {
@@ -95,8 +94,6 @@ pub struct TuneReport<'a> {
     best: Option<PathBuf>,
     sweep: Option<&'a SweepReport>,
     walk_forward: WalkForwardSummary<'a>,
-    #[serde(skip)]
-    looks: Vec<String>,
     notices: Vec<String>,
     files: Vec<PathBuf>,
 }
@@ -104,16 +101,16 @@ pub struct TuneReport<'a> {
 impl<'a> TuneReport<'a> {
     pub fn new(result: TuneResult<'a>) -> Self {
         let TuneResult { bot, candles, strategy_check, conditions, sweep, walk_forward, .. } = result;
-        let TuneResult { looks, mut notices, hints: places, files, gate, .. } = result;
+        let TuneResult { mut notices, hints: places, files, gate, .. } = result;
         notices.extend(ConditionLine::describe_always_true(&conditions));
         notices.extend(ConditionLine::describe_overlaps(&conditions));
         let report = walk_forward.report;
         let conclusion = Conclusion::from_report(report);
-        let words = conclusion.describe(report, &looks, gate.as_ref());
+        let words = conclusion.describe(report, gate.as_ref());
         Self {
             conclusion,
             words: report.headlines().chain([words.as_str()]).collect::<Vec<_>>().join(" "),
-            next: conclusion.next_steps(report, (&looks, &conditions, gate.as_ref()), &places),
+            next: conclusion.next_steps(report, (&conditions, gate.as_ref()), &places),
             bot,
             candles,
             strategy_check,
@@ -122,7 +119,6 @@ impl<'a> TuneReport<'a> {
             best: places.best_file,
             sweep,
             walk_forward,
-            looks,
             notices,
             files,
         }
@@ -141,51 +137,34 @@ impl<'a> TuneReport<'a> {
         let mut steps: Vec<(String, String)> =
             candles.map(|part| (format!("candles {}", part.name), part.text.clone())).collect();
         steps.push((self.strategy_check.name.clone(), self.strategy_check.text.clone()));
-        steps.extend(self.gate.iter().map(|gate| ("gate before the hold-out".to_owned(), gate.describe())));
+        steps.extend(self.gate.iter().map(|gate| ("gate".to_owned(), gate.describe())));
         match self.sweep {
             None => steps.push((
                 "sweep".to_owned(),
                 "skipped: no parameter has a range, so the bot is tested as configured".to_owned(),
             )),
             Some(sweep) => {
-                steps.push(("sweep before the hold-out".to_owned(), sweep.summary()));
+                steps.push(("sweep".to_owned(), sweep.summary()));
                 let luck = sweep.luck.iter().map(|luck| luck.interpretation().to_owned());
-                steps.extend(luck.map(|text| ("luck of the best_file set".to_owned(), text)));
+                steps.extend(luck.map(|text| ("luck of the best set".to_owned(), text)));
             }
         }
         let report = self.walk_forward.report;
         steps.push(("walk-forward".to_owned(), report.summary()));
-        if let Some(sweep) = self.sweep {
-            // The walk-forward runs after the sweep, so its count includes the sets of both.
-            let count = sweep.variants_tried.max(self.walk_forward.variants_tried);
-            let words = count.map(|count| variants_text(count, sweep.trials as u64, &self.bot.strategy));
-            steps.extend(words.map(|words| ("variants tried".to_owned(), words)));
-        }
         steps.push(("verdict on the tests".to_owned(), report.edge.describe()));
-        steps.extend(report.hold_out.iter().map(|hold_out| ("hold-out".to_owned(), hold_out.summary())));
-        steps.extend(self.looks.iter().map(|look| ("hold-out seen before".to_owned(), look.clone())));
         steps
     }
 
     fn notes(&self) -> Vec<&str> {
         let mut notes: Vec<&str> = Vec::new();
-        let sweep = self.sweep.into_iter().flat_map(SweepReport::notes);
-        let walk = self.walk_forward.variants_notices.iter().chain(&self.walk_forward.report.notices);
-        for note in self.notices.iter().chain(sweep).chain(walk) {
+        let sweep = self.sweep.into_iter().flat_map(|sweep| &sweep.notices);
+        for note in self.notices.iter().chain(sweep).chain(&self.walk_forward.report.notices) {
             if !notes.contains(&note.as_str()) {
                 notes.push(note);
             }
         }
         notes
     }
-}
-
-fn variants_text(count: u64, sets: u64, strategy: &str) -> String {
-    let fewer = format!(" (from {sets} sets, because sets with the same trades count as one)");
-    let fewer = if count < sets { fewer.as_str() } else { "" };
-    // The ledger counts variants by strategy, so all rules share one count.
-    let idea = if strategy == "rules" { "this idea (all rules together)" } else { "this idea" };
-    format!("{count} of {idea}{fewer}. Verdicts are already corrected for this; multiply p-values by {count}")
 }
 
 impl TuneReport<'_> {
@@ -196,7 +175,7 @@ impl TuneReport<'_> {
         let rows = self.steps().into_iter().map(|(name, found)| vec![name, found]).collect();
         let steps = DataTable::new(["step", "result"], rows);
         let mut tables = vec![("steps", "Results by step", steps)];
-        tables.extend(self.sweep.map(|sweep| ("best", "Best sets before the hold-out", sweep.best_table())));
+        tables.extend(self.sweep.map(|sweep| ("best", "Best sets", sweep.best_table())));
         if !self.conditions.is_empty() {
             tables.push(("conditions", CONDITIONS_HEADING, ConditionLine::table(&self.conditions)));
         }

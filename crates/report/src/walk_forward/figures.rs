@@ -1,8 +1,6 @@
 //! Rendering of a walk-forward report as text and as CSV.
 
-use super::{
-    ChosenSetLine, HoldOut, TestTotals, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine,
-};
+use super::{ChosenSetLine, TestTotals, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine};
 use crate::analysis::{Finding, FindingKind};
 use crate::figure::{
     format_json_value, format_minute, format_number, format_percent, p_value_text, prefixed_lines,
@@ -43,18 +41,12 @@ impl fmt::Display for WalkForwardSummary<'_> {
         if self.resumed > 0 {
             write!(f, ", {} resumed", count_text(self.resumed, "trial", "trials"))?;
         }
-        if let Some(count) = self.variants_tried {
-            let tried =
-                "variants of this idea have been tried; backtests and sweeps are corrected for this number";
-            write!(f, "\n{count} {tried}")?;
-        }
-        f.write_str(&prefixed_lines("note: variants unknown: ", &self.uncounted))?;
         let VerifiedSets { verified, chosen } = self.verified;
         if verified < chosen {
             write!(f, "\nnote: the {verified} most frequent of {chosen} chosen sets were verified")?;
         }
         f.write_str(&prefixed_lines("wrote ", self.files.iter().map(|file| file.display())))?;
-        f.write_str(&prefixed_lines("note: ", self.variants_notices.iter().chain(&report.notices)))
+        f.write_str(&prefixed_lines("note: ", &report.notices))
     }
 }
 
@@ -140,7 +132,6 @@ impl WalkForwardReport {
             );
             figures.push(("neighbouring parameter sets", text));
         }
-        figures.extend(self.hold_out.iter().flat_map(HoldOut::figures));
         figures
     }
 }

@@ -1,16 +1,15 @@
 //! Walk-forward report: one struct that renders as a table or as JSON.
 
 mod figures;
-mod hold_out;
 
 use crate::analysis::{Finding, StakingResult, settled_rows};
 use crate::figure::{format_span, running_sum_sparkline};
 use crate::run::{Caveats, EdgeLine};
-use crate::sweep::{LEDGER_STARTS_NOTE, NOT_COUNTED_NOTE, SweepCount, describe_planned_sets};
 use candlewick_backtest::BacktestResult;
 use candlewick_backtest::metric::WinRates;
 use candlewick_engine::judge;
 use candlewick_sdk::{Millis, Money};
+use candlewick_search::evidence::EvidenceKind;
 use candlewick_search::sweep::{Figures, Objective, Space, SweepSettings};
 use candlewick_search::walk_forward::{Robustness, Window, WindowResult, WindowSettings, join_tests};
 use candlewick_statistics::{
@@ -18,13 +17,11 @@ use candlewick_statistics::{
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
 pub use figures::write_windows;
-pub use hold_out::{HoldOut, HoldOutOpening};
 
 const CONFIDENCE: f64 = 0.95;
 
@@ -40,7 +37,6 @@ pub struct WalkForwardResult<'a> {
     pub notices: &'a [String],
     pub balance: Money,
     pub caveats: &'a Caveats,
-    pub hold_out: Option<HoldOut>,
 }
 
 /// Reproducible walk-forward result: independent of interruptions and of the machine.
@@ -57,6 +53,7 @@ pub struct WalkForwardReport {
     #[serde(skip)]
     pub(super) objective_kind: Objective,
     pub(crate) verdict: &'static str,
+    pub(crate) evidence: EvidenceKind,
     pub(crate) edge: EdgeLine,
     pub(super) findings: Vec<Finding>,
     pub(super) out_of_sample: Option<TestTotals>,
@@ -64,7 +61,6 @@ pub struct WalkForwardReport {
     pub(super) efficiency: Option<f64>,
     pub(super) robustness: RobustnessLine,
     pub(super) windows: Vec<WindowLine>,
-    pub(crate) hold_out: Option<HoldOut>,
     data_hash: String,
     pub(crate) notices: Vec<String>,
     #[serde(skip)]
@@ -85,11 +81,7 @@ pub struct WalkForwardSummary<'a> {
     #[serde(flatten)]
     pub report: &'a WalkForwardReport,
     pub resumed: usize,
-    pub variants_tried: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub uncounted: Option<String>,
     pub verified: VerifiedSets,
-    pub variants_notices: Vec<String>,
     pub elapsed_ms: u64,
     pub files: Vec<PathBuf>,
 }
@@ -120,9 +112,8 @@ pub(super) struct RobustnessLine {
 
 #[derive(Debug, Serialize)]
 pub struct WindowLine {
-    /// 1-based number of the window in chronological order; `None` for the hold-out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) window: Option<usize>,
+    /// 1-based number of the window in chronological order.
+    window: usize,
     pub(super) training: RangeLine,
     pub(super) test: RangeLine,
     pub(super) trials: usize,
@@ -149,8 +140,8 @@ pub(super) struct ChosenSetLine {
 }
 
 impl WalkForwardReport {
-    pub fn new(walked: WalkForwardResult<'_>) -> (Self, Option<BacktestResult>) {
-        let WalkForwardResult { steps, space, sweep, windows, purge, balance, caveats, .. } = walked;
+    pub fn new(walked: &WalkForwardResult<'_>) -> (Self, Option<BacktestResult>) {
+        let &WalkForwardResult { steps, space, sweep, windows, purge, balance, caveats, .. } = walked;
         let all = join_tests(steps, balance);
         let rows = all.as_ref().map(|all| all.book.rows()).unwrap_or_default();
         let mut caveats = caveats.clone();
@@ -174,6 +165,7 @@ impl WalkForwardReport {
             objective: sweep.objective.as_str(),
             objective_kind: sweep.objective,
             verdict: edge.verdict,
+            evidence: caveats.evidence,
             findings: all.as_ref().and_then(stake_finding).into_iter().chain(edge.finding()).collect(),
             edge,
             efficiency: efficiency(chosen().map(|chosen| (&chosen.in_sample, &chosen.out_of_sample))),
@@ -181,16 +173,15 @@ impl WalkForwardReport {
             robustness: RobustnessLine::new(Robustness::pool(chosen().map(|chosen| &chosen.robustness))),
             windows: (1..)
                 .zip(steps)
-                .map(|(number, step)| WindowLine::new(step, Some(number), space, sweep.objective))
+                .map(|(number, step)| WindowLine::new(step, number, space, sweep.objective))
                 .collect(),
             data_hash: walked.data_hash.to_owned(),
             notices: walked
                 .notices
                 .iter()
                 .cloned()
-                .chain(describe_untested(walked.range, windows, steps, walked.hold_out.is_some()))
+                .chain(describe_untested(walked.range, windows, steps))
                 .collect(),
-            hold_out: walked.hold_out,
             parameters: space.axes().iter().map(|axis| axis.name().to_owned()).collect(),
             curve: all.as_ref().and_then(|all| {
                 running_sum_sparkline(all.book.rows().iter().map(|row| all.money_scale.to_f64(row.profit)))
@@ -204,25 +195,11 @@ impl<'a> WalkForwardSummary<'a> {
     pub fn new(
         report: &'a WalkForwardReport,
         (resumed, verified): (usize, VerifiedSets),
-        counted: Option<&io::Result<SweepCount>>,
         elapsed: Duration,
         files: Vec<PathBuf>,
     ) -> Self {
-        let (variants_tried, uncounted) = match counted {
-            Some(Ok(count)) => (Some(count.variants), None),
-            Some(Err(error)) => (None, Some(error.to_string())),
-            None => (None, None),
-        };
         let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-        let variants_notices = match counted {
-            None => vec![NOT_COUNTED_NOTE.to_owned()],
-            Some(Err(_)) => Vec::new(),
-            Some(Ok(count)) => {
-                let begins = count.is_first.then(|| LEDGER_STARTS_NOTE.to_owned());
-                begins.into_iter().chain(describe_planned_sets(count.planned)).collect()
-            }
-        };
-        Self { report, resumed, variants_tried, uncounted, verified, variants_notices, elapsed_ms, files }
+        Self { report, resumed, verified, elapsed_ms, files }
     }
 }
 
@@ -250,7 +227,7 @@ impl RobustnessLine {
 }
 
 impl WindowLine {
-    pub(super) fn new(step: &WindowResult, window: Option<usize>, space: &Space, goal: Objective) -> Self {
+    fn new(step: &WindowResult, window: usize, space: &Space, goal: Objective) -> Self {
         let Window { training, test } = &step.window;
         let chosen = step.chosen.as_ref().map(|chosen| {
             let parameters = space.axes().iter().zip(chosen.candidate.iter());
@@ -268,13 +245,9 @@ impl WindowLine {
         let (trials, counting) = (step.rows.len(), step.scored_sets);
         Self { window, training: line(training), test: line(test), trials, counting, chosen }
     }
-
-    pub(super) fn out_of_sample(&self) -> Option<&Figures> {
-        self.chosen.as_ref().map(|chosen| &chosen.out_of_sample)
-    }
 }
 
-pub(super) fn edge_test_plan(steps: &[WindowResult]) -> EdgeTestPlan {
+fn edge_test_plan(steps: &[WindowResult]) -> EdgeTestPlan {
     let verdict = steps.iter().find_map(|step| step.chosen.as_ref()?.test_result.verdicts.first());
     verdict.map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan())
 }
@@ -283,14 +256,11 @@ fn describe_untested(
     walked: &Range<Millis>,
     windows: WindowSettings,
     steps: &[WindowResult],
-    has_hold_out: bool,
 ) -> Option<String> {
     let left = walked.end - steps.last()?.window.test.end;
-    let place = if has_hold_out { " before the hold-out" } else { "" };
     let (unused, missing) = (format_span(left), format_span(windows.test - left));
-    (left.get() > windows.test.get() / 10).then(|| {
-        format!("the last {unused}{place} are untested: another test window would need {missing} more")
-    })
+    (left.get() > windows.test.get() / 10)
+        .then(|| format!("the last {unused} are untested: another test window would need {missing} more"))
 }
 
 fn stake_finding(all: &BacktestResult) -> Option<Finding> {

@@ -2,7 +2,7 @@
 
 use super::{TIMELINE_PARTS, Timeline, TrialRow, rank_rows};
 use candlewick_statistics::{
-    BestOfMany, Bootstrap, ReturnSource, SharpeSample, Split, best_of_many, deflated_sharpe,
+    BestOfMany, Bootstrap, PeriodReturns, ReturnSource, SharpeSample, Split, best_of_many, deflated_sharpe,
     probability_of_overfitting,
 };
 use serde::Serialize;
@@ -141,6 +141,17 @@ impl ReturnSource for ReturnTable<'_> {
     fn write_returns(&self, variant: usize, returns: &mut [f64]) {
         self.write_returns(self.timelines[variant], returns);
     }
+
+    fn write_periods(&self, variant: usize, periods: &mut [PeriodReturns]) {
+        for (period, (won, lost)) in periods.iter_mut().zip(self.timelines[variant].parts()) {
+            let [won, lost] = [won, lost].map(f64::from);
+            *period = PeriodReturns {
+                trades: won + lost,
+                sum: won * self.payout - lost,
+                squares: won * self.payout * self.payout + lost,
+            };
+        }
+    }
 }
 
 fn count_blocks(purged: usize) -> Option<usize> {
@@ -216,6 +227,25 @@ mod tests {
         assert!(chosen.deflated_sharpe.unwrap() < 0.95, "{chosen:?}");
         assert!(chosen.interpretation().contains("may be luck"));
         assert_eq!(alone.overfitting, None, "there is nothing to choose");
+    }
+
+    #[test]
+    fn sets_that_lose_by_trading_more_are_not_ranked_by_their_number_of_trades() {
+        // No set has an edge, and the payout makes each trade lose on average. By total return, the set with the fewest
+        // trades would be the best in every half, so that the choice would never look overfitted.
+        let sparse = |set: u64| {
+            move |(index, part): (usize, (u32, u32))| {
+                if (index as u64).is_multiple_of(1 + set) { part } else { (0, 0) }
+            }
+        };
+        let probability = |sweep: u64| {
+            let rows: Vec<TrialRow> = (0..20)
+                .map(|set| row(set, 1, chance(sweep, set, 0.5).enumerate().map(sparse(set))))
+                .collect();
+            SelectionBias::new(&rows, PAYOUT, 1).unwrap().overfitting.unwrap()
+        };
+        let mean = (0..8).map(probability).sum::<f64>() / 8.0;
+        assert!((0.3..0.7).contains(&mean), "{mean}");
     }
 
     #[test]

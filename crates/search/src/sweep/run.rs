@@ -8,7 +8,7 @@ use super::{
 };
 use crate::SearchError;
 use crate::error::build_thread_pool;
-use candlewick_sdk::{Millis, Money};
+use candlewick_sdk::Money;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -112,19 +112,6 @@ impl Sweep<'_> {
             Ok(if is_complete { SweepEnd::Done(rows) } else { SweepEnd::Stopped(rows) })
         };
         self.run_procedure(&procedure, (journal, known), watcher)
-    }
-
-    pub fn measure_until(&self, sets: &[&Candidate], until: Millis) -> Result<Vec<TrialEnd>, SearchError> {
-        let pool = build_thread_pool(self.threads)?;
-        let groups = self.runner.prepare(sets, until)?;
-        let one = |place: &usize| Ok((*place, self.runner.measure(sets[*place], until, self.balance)?));
-        let group = |group: &Vec<usize>| group.par_iter().with_max_len(1).map(one).collect();
-        let measured: Result<Vec<Vec<(usize, TrialEnd)>>, SearchError> =
-            pool.install(|| groups.par_iter().with_max_len(1).map(group).collect());
-        self.runner.evict();
-        let mut measured = measured?.concat();
-        measured.sort_unstable_by_key(|(place, _)| *place);
-        Ok(measured.into_iter().map(|(_, outcome)| outcome).collect())
     }
 
     fn first_rung_jobs(&self) -> Result<Vec<TrialJob>, SearchError> {

@@ -48,7 +48,7 @@ impl WindowSettings {
         let count = (length - self.train.get() - self.gap.get()).div_euclid(self.test.get());
         if count < 1 {
             return Err(wrong(format!(
-                "no window fits: training ({}), gap ({}) and test ({}) together are longer than the candles before the hold-out ({})",
+                "no window fits: training ({}), gap ({}) and test ({}) together are longer than the candles ({})",
                 format_days(self.train),
                 format_days(self.gap),
                 format_days(self.test),
@@ -66,7 +66,7 @@ impl WindowSettings {
             .collect())
     }
 
-    pub fn window_for_test(&self, span: &Range<Millis>, test: Range<Millis>) -> Window {
+    fn window_for_test(&self, span: &Range<Millis>, test: Range<Millis>) -> Window {
         let end = test.start - self.gap;
         let start = match self.scheme {
             WindowScheme::Rolling => (end - self.train).max(span.start),

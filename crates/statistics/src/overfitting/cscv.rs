@@ -1,6 +1,6 @@
 //! Probability of backtest overfitting, by combinatorially symmetric cross-validation.
 
-use super::{ReturnSource, VariantGroup};
+use super::{GROUP_SIZE, PeriodReturns, ReturnSource};
 use crate::StatisticsError;
 
 pub const MAX_BLOCKS: usize = 16;
@@ -25,7 +25,7 @@ pub struct Overfitting {
 /// Returns the probability that selecting the best variant of a backtest overfits.
 ///
 /// The history is divided into blocks. For each choice of half of the blocks, the variant with the best ratio of mean
-/// to deviation is selected, and then ranked in the other half. Let its rank be `r` of `N` variants, where 1 is the
+/// to deviation of its returns per trade is selected, and then ranked in the other half. Let its rank be `r` of `N` variants, where 1 is the
 /// worst and ties share their mean rank. The selection is overfitted if `ln(w / (1 - w)) <= 0` for `w = r / (N + 1)`.
 ///
 /// Source: D. H. Bailey, J. M. Borwein, M. Lopez de Prado and Q. J. Zhu, *The Probability of Backtest
@@ -51,16 +51,16 @@ pub fn probability_of_overfitting(
         return Err(StatisticsError::TooFew { what: "periods", found: returns.periods(), needed });
     }
     let mut divisions = BlockDivision::build_all(blocks);
-    for group in VariantGroup::build_all(returns) {
+    for group in PeriodGroup::build_all(returns) {
         let blocks = Block::build_all(&group, returns.periods(), split);
         for division in &mut divisions {
             division.update_choice(&group, &blocks);
         }
     }
-    for group in VariantGroup::build_all(returns) {
+    for group in PeriodGroup::build_all(returns) {
         let blocks = Block::build_all(&group, returns.periods(), split);
         for division in &mut divisions {
-            division.rank_choice(&blocks, group.variant_count());
+            division.rank_choice(&blocks, group.count);
         }
     }
     let share = |is: fn(&BlockDivision) -> bool| {
@@ -91,13 +91,33 @@ struct ChosenVariant {
 
 /// Sums over a block in four versions: whole, purged at its start, purged at its end, and purged at both ends.
 struct Block {
-    trimmed: [Moments; 4],
+    trimmed: [Totals; 4],
 }
 
-struct Moments {
+/// Sums of each variant.
+struct Totals(Vec<PeriodReturns>);
+
+/// Variants that are processed together, and their trades: of all variants in the first period, then in the second, ...
+struct PeriodGroup {
     count: usize,
-    sums: Vec<f64>,
-    squares: Vec<f64>,
+    periods: Vec<PeriodReturns>,
+}
+
+impl PeriodGroup {
+    fn build_all(source: &dyn ReturnSource) -> impl Iterator<Item = Self> {
+        let mut own = vec![PeriodReturns::default(); source.periods()];
+        (0..source.variants()).step_by(GROUP_SIZE).map(move |first| {
+            let count = GROUP_SIZE.min(source.variants() - first);
+            let mut periods = vec![PeriodReturns::default(); count * own.len()];
+            for place in 0..count {
+                source.write_periods(first + place, &mut own);
+                for (period, value) in own.iter().enumerate() {
+                    periods[period * count + place] = *value;
+                }
+            }
+            Self { count, periods }
+        })
+    }
 }
 
 impl BlockDivision {
@@ -122,23 +142,23 @@ impl BlockDivision {
         halves.map(division).collect()
     }
 
-    fn update_choice(&mut self, group: &VariantGroup, blocks: &[Block]) {
-        let chosen = Moments::combine(blocks, &self.chosen, group.variant_count());
+    fn update_choice(&mut self, group: &PeriodGroup, blocks: &[Block]) {
+        let chosen = Totals::combine(blocks, &self.chosen, group.count);
         let mut better = None;
-        for variant in 0..group.variant_count() {
+        for variant in 0..group.count {
             let ratio = chosen.sharpe(variant);
             if ratio > self.best {
                 (self.best, better) = (ratio, Some(variant));
             }
         }
         if let Some(variant) = better {
-            let other = Moments::combine(blocks, &self.other, group.variant_count());
-            self.chosen_variant = ChosenVariant { sum: other.sums[variant], ratio: other.sharpe(variant) };
+            let other = Totals::combine(blocks, &self.other, group.count);
+            self.chosen_variant = ChosenVariant { sum: other.0[variant].sum, ratio: other.sharpe(variant) };
         }
     }
 
     fn rank_choice(&mut self, blocks: &[Block], count: usize) {
-        let other = Moments::combine(blocks, &self.other, count);
+        let other = Totals::combine(blocks, &self.other, count);
         for ratio in (0..count).map(|variant| other.sharpe(variant)) {
             self.below += usize::from(ratio < self.chosen_variant.ratio);
             self.above += usize::from(ratio > self.chosen_variant.ratio);
@@ -147,7 +167,7 @@ impl BlockDivision {
 }
 
 impl Block {
-    fn build_all(group: &VariantGroup, periods: usize, split: Split) -> Vec<Self> {
+    fn build_all(group: &PeriodGroup, periods: usize, split: Split) -> Vec<Self> {
         let block = |block: usize| {
             let (from, until) = (block * periods / split.blocks, (block + 1) * periods / split.blocks);
             let purged = split.purged_periods;
@@ -157,50 +177,48 @@ impl Block {
                 (from, until - purged),
                 (from + purged, until - purged),
             ];
-            Self { trimmed: trimmed.map(|(from, until)| Moments::from_group(group, from, until)) }
+            Self { trimmed: trimmed.map(|(from, until)| Totals::from_group(group, from, until)) }
         };
         (0..split.blocks).map(block).collect()
     }
 }
 
-impl Moments {
+impl Totals {
     fn new(variants: usize) -> Self {
-        Self { count: 0, sums: vec![0.0; variants], squares: vec![0.0; variants] }
+        Self(vec![PeriodReturns::default(); variants])
     }
 
-    fn from_group(group: &VariantGroup, from: usize, until: usize) -> Self {
-        let mut moments = Self::new(group.variant_count());
-        moments.count = until - from;
-        for period in from..until {
-            let into = moments.sums.iter_mut().zip(&mut moments.squares);
-            for ((sum, square), value) in into.zip(group.returns_in_period(period)) {
-                *sum += value;
-                *square += value * value;
-            }
+    fn from_group(group: &PeriodGroup, from: usize, until: usize) -> Self {
+        let mut totals = Self::new(group.count);
+        for period in group.periods[from * group.count..until * group.count].chunks_exact(group.count) {
+            totals.add(period);
         }
-        moments
+        totals
     }
 
     fn combine(blocks: &[Block], which: &[(usize, usize)], variants: usize) -> Self {
-        let mut combine = Self::new(variants);
+        let mut totals = Self::new(variants);
         for (block, cut) in which {
-            let other = &blocks[*block].trimmed[*cut];
-            combine.count += other.count;
-            let into = combine.sums.iter_mut().zip(&mut combine.squares);
-            for ((sum, square), (more, more_squares)) in into.zip(other.sums.iter().zip(&other.squares)) {
-                *sum += more;
-                *square += more_squares;
-            }
+            totals.add(&blocks[*block].trimmed[*cut].0);
         }
-        combine
+        totals
     }
 
+    fn add(&mut self, more: &[PeriodReturns]) {
+        for (total, more) in self.0.iter_mut().zip(more) {
+            total.trades += more.trades;
+            total.sum += more.sum;
+            total.squares += more.squares;
+        }
+    }
+
+    /// Returns the ratio of mean to deviation of the variant's returns per trade, 0 without trades.
     fn sharpe(&self, variant: usize) -> f64 {
-        let count = self.count as f64;
-        let mean = self.sums[variant] / count;
-        let variance = self.squares[variant] / count - mean * mean;
+        let PeriodReturns { trades, sum, squares } = self.0[variant];
+        let mean = sum / trades.max(1.0);
+        let variance = squares / trades.max(1.0) - mean * mean;
         // Treats the deviation as 0 if it is within rounding error.
-        if variance <= 1e-14 * self.squares[variant] / count { 0.0 } else { mean / variance.sqrt() }
+        if variance <= 1e-14 * squares / trades.max(1.0) { 0.0 } else { mean / variance.sqrt() }
     }
 }
 
@@ -244,8 +262,8 @@ mod tests {
         let ratio = |returns: Vec<f64>| {
             let until = returns.len();
             let variants = VariantReturns::new(&[returns]).unwrap();
-            let group = VariantGroup::build_all(&variants).next().unwrap();
-            Moments::from_group(&group, 0, until).sharpe(0)
+            let group = PeriodGroup::build_all(&variants).next().unwrap();
+            Totals::from_group(&group, 0, until).sharpe(0)
         };
         // A deviation of one millionth is not treated as 0.
         let close = (0..100).map(|place| 1.0 + 1e-6 * f64::from(place % 2)).collect();

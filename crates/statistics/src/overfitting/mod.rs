@@ -20,6 +20,23 @@ pub trait ReturnSource {
 
     /// Writes the return of each period of one variant to `returns`. All returns must be finite.
     fn write_returns(&self, variant: usize, returns: &mut [f64]);
+
+    /// Writes the trades of each period of one variant to `periods`. By default, each period is a single trade.
+    fn write_periods(&self, variant: usize, periods: &mut [PeriodReturns]) {
+        let mut returns = vec![0.0; periods.len()];
+        self.write_returns(variant, &mut returns);
+        for (period, value) in periods.iter_mut().zip(returns) {
+            *period = PeriodReturns { trades: 1.0, sum: value, squares: value * value };
+        }
+    }
+}
+
+/// Trades of one variant in one period: their number, and the sums of their returns and of the squares of the returns.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PeriodReturns {
+    pub trades: f64,
+    pub sum: f64,
+    pub squares: f64,
 }
 
 /// Per-period returns of all tried variants. Include discarded variants: otherwise, all results are biased.

@@ -159,12 +159,12 @@ impl RuleChoice {
         rule.get("expiry")?.as_str()?.parse::<CloseType>().ok().map(|expiry| expiry.to_string())
     }
 
-    /// Returns the next command: `tune` for a rule, because a backtest on all candles would use up the hold-out.
+    /// Returns the next command: `tune` for a rule.
     fn next_step(&self, config: &str) -> String {
         match self {
             Self::None => String::new(),
             Self::File(_) | Self::Example(_) => {
-                format!("\n  candlewick tune --config {config} --data FILE   (run it before a backtest)")
+                format!("\n  candlewick tune --config {config} --data FILE")
             }
         }
     }

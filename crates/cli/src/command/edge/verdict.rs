@@ -4,6 +4,8 @@ use super::{load_config, parse_payout_fraction, parse_percent_fraction};
 use crate::context::{Context, JournalArguments, block_on};
 use crate::failure::{Ending, Failure};
 use crate::output::show;
+use candlewick_app::AppError;
+use candlewick_app::evidence::live_evidence;
 use candlewick_app::recent::read_recent;
 use candlewick_engine::{BotVerdict, DayStart, IntentRow, JudgedTrade, build_judge};
 use candlewick_journal::Reader;
@@ -83,10 +85,15 @@ struct JournalVerdict {
 }
 
 fn judge_journal(journal: &JournalArguments, context: &Context<'_>) -> Result<JournalVerdict, Failure> {
-    let (_, url) = journal.load(context)?;
-    let contents = block_on(async { read_recent(&mut Reader::open(&url).await?).await })?;
+    let (loaded, url) = journal.load(context)?;
+    let (contents, evidence) = block_on(async {
+        let mut reader = Reader::open(&url).await?;
+        let contents = read_recent(&mut reader).await?;
+        Ok::<_, AppError>((contents, live_evidence(&loaded, &mut reader).await?))
+    })?;
     let (session, run) = (&contents.session, contents.last_run());
-    let caveats = Caveats::for_live_run(run.trading, (&run.simulation, &run.settings.bots), &contents.book);
+    let simulated = (&run.simulation, &run.settings.bots[..]);
+    let caveats = Caveats::for_live_run(run.trading, simulated, &contents.book, evidence);
     let verdict_of = |bot: &str| {
         let mut bots = session.bot_names().iter().zip(session.verdicts());
         bots.find(|(name, _)| *name == bot).map(|(_, verdict)| verdict)

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::output::show_as;
 use crate::progress::Progress;
-use candlewick_app::candles::{CandleChoice, DataName, candle_store};
+use candlewick_app::candles::{CandleChoice, DataName, read_for_exploration};
 use candlewick_app::configuration::{BaseLayer, LoadedConfig};
 use candlewick_app::shell::quote_for_shell;
 use candlewick_app::validation::{self, CheckError, DEFAULT_TIME_LIMIT, ValidationOptions, ValidationReport};
@@ -155,8 +155,8 @@ impl CheckArguments {
 fn read_candles(name: &DataName, context: &Context<'_>) -> Result<Market, Failure> {
     let loaded = LoadedConfig::read(&context.global.config, BaseLayer::Bare, Vec::new())?;
     let mut progress = Progress::new(format!("Reading {name}"), context.global);
-    let hashed =
-        name.read(&candle_store(&loaded), &mut |at| progress.update(at.read_bytes, at.total_bytes))?;
+    let mut watch = |at: candlewick_history::Progress| progress.update(at.read_bytes, at.total_bytes);
+    let hashed = read_for_exploration(&loaded, name, &mut watch)?;
     Ok(Market { name: name.to_string(), candles: hashed.candles().candles().to_vec() })
 }
 

@@ -1,7 +1,7 @@
 //! Findings: reasons to doubt the result of a run.
 
-mod choice;
 mod limits;
+mod parameters;
 mod trades;
 mod venue;
 
@@ -9,12 +9,10 @@ use super::{Breakdown, Dimension, Metrics, Sensitivity, VenueSetting};
 use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, IntentRow};
 use candlewick_sdk::{Interval, Millis, MoneyScale, Staleness, Symbol};
-use candlewick_search::variants::VariantCount;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-pub use choice::UnknownVariants;
 pub(crate) use trades::{DecidedTrades, StakingResult, check_implausible_results};
 pub(crate) use venue::check_payout_range;
 pub use venue::{Reversals, assumed_payout_percent};
@@ -41,8 +39,6 @@ pub enum FindingKind {
     DiesOfLatency,
     AssumedPayout,
     UnusualPayout,
-    ManyVariants,
-    VariantsUnknown,
     Gaps,
     BidAskBounce,
     ManyNumbers,
@@ -52,7 +48,6 @@ pub enum FindingKind {
     LadderHidesLosses,
     StakesLoseMoney,
     DataRevised,
-    InSampleOnly,
     NoTimes,
     SortedByResult,
     RepeatedRows,
@@ -101,8 +96,6 @@ pub(super) struct Facts<'a> {
     pub(super) metrics: &'a Metrics,
     pub(super) breakdowns: &'a [Breakdown],
     pub(super) sensitivity: Option<&'a Sensitivity>,
-    pub(super) variants: Option<&'a VariantCount>,
-    pub(super) unknown_variants: Option<&'a UnknownVariants>,
     pub(super) bots: &'a [BotSettings],
     pub(super) scale: MoneyScale,
     pub(super) settled: &'a [&'a IntentRow],
@@ -159,7 +152,7 @@ impl Finding {
     }
 
     pub(super) fn find_all(facts: &Facts<'_>) -> Vec<Self> {
-        let Facts { summary, metrics, run_context, variants, .. } = facts;
+        let Facts { summary, metrics, run_context, .. } = facts;
         let hours = facts.breakdowns.iter().find(|breakdown| breakdown.by == Dimension::Hour);
         let latencies = facts.sensitivity.map_or(&[][..], |all| all.curve(VenueSetting::LatencyMs));
         let no_price = summary.refused.get("NoPrice").copied().unwrap_or_default();
@@ -189,20 +182,17 @@ impl Finding {
             trades::latency_finding(latencies),
             venue::check_assumed_payout(run_context.assumed_payout_percent, run_context.paid_payout_percent),
             check_payout_range(run_context.assumed_payout_percent),
-            variants.and_then(choice::check_variant_count),
-            facts.unknown_variants.map(choice::report_unknown_variants),
             venue::check_gaps(
                 run_context.missing_candles,
                 summary.cancelled + no_price,
                 summary.trades + no_price,
             ),
             venue::check_bid_ask_bounce(&run_context.reversals),
-            choice::check_parameter_counts(&run_context.rule_parameter_counts, facts.settled, facts.bots),
+            parameters::check_parameter_counts(&run_context.rule_parameter_counts, facts.settled, facts.bots),
             venue::check_staleness(&run_context.stale_longer_candles),
             venue::check_draws(summary.draw, summary.trades),
             venue::check_tick_sizes(facts.settled, facts.bots, &run_context.candle_tick_sizes),
             venue::check_data_revisions(run_context.revised_candles),
-            variants.and_then(choice::check_in_sample_only),
         ];
         let mut found: Vec<Self> = found.into_iter().flatten().collect();
         found.sort_by_key(|finding| finding.severity);
