@@ -12,7 +12,8 @@ const STRONG: &str = "edge:0.65:5m";
 const SEAL: &str = "CANDLEWICK_EVIDENCE__SEAL";
 const LEDGER: &str = ".state/candlewick/evidence.jsonl";
 const NOT_SHOWN: &str = "Not shown. The sealed candles do not show an edge at the threshold of this test.\n\
-                         Nothing else is revealed, so these days can be used for the next test.\n";
+                         This does not rule out an edge. With more candles, the same command continues\n\
+                         this test. Nothing else is revealed, so the next test can use these days too.\n";
 
 fn market(regime: &str) -> Folder {
     follower(regime, "").with_variable(SEAL, "true")

@@ -12,7 +12,8 @@ use std::fmt;
 
 /// Text of the answer *not shown*. It is the same for losses, too few trades and failed replays.
 const NOT_SHOWN: &str = "Not shown. The sealed candles do not show an edge at the threshold of this test.";
-const NOTHING_REVEALED: &str = "Nothing else is revealed, so these days can be used for the next test.";
+const NOTHING_REVEALED: &str = "This does not rule out an edge. With more candles, the same command continues\n\
+                                this test. Nothing else is revealed, so the next test can use these days too.";
 const REVEALED: &str = "These days are now explored days.";
 
 /// Plan of a confirmation, as shown before the test begins.
