@@ -21,7 +21,7 @@ const NO_FIGURES: &str = "\
     MAX_PLANNED_TRADES MAX_TRADES MoneyStop NotionalStake OpenBets OpenPeriod OpenTrade Overfitting \
     OversizedStake PathBatch RecoveryGoal RuinCurve RuinParameters RuinTrials RunsTest SharpeSample Split \
     SprtDecision StakePlan StakeWithPayout StatisticsError Stops StreakTracker Streaks StreamEvent \
-    StreamDependence TradeGate TradeOutcome TradeSide TradeStream VariantReturns ReturnSource WalletLimits DetectorStake";
+    StreamDependence TradeGate TradeOutcome TradeSide TradeStream VariantReturns ReturnSource PeriodReturns WalletLimits DetectorStake";
 /// Items without reference figures: `examples/promises` and the test `promises` measure those valid
 /// after every trade. Gate worth, ruin under limits and block length have their own tests.
 const MEASURED: &str = "\
