@@ -198,7 +198,7 @@ fn refuses_to_begin_before_a_test_is_used_up() {
         .with("fast.toml", &format!("{bot}[simulation]\nlatency_ms = 0\n"))
         .with("strict.toml", &format!("{bot}[risk.verdict]\nalpha = 0.01\n"));
     for (arguments, code, parts) in [
-        ("confirm bot.toml --data BTCUSDT_5m.csv", 2, &["there is no terminal", "--yes"][..]),
+        ("confirm bot.toml --data BTCUSDT_5m.csv", 2, &["needs a terminal", "--yes"][..]),
         ("confirm fast.toml --data BTCUSDT_5m.csv --yes", 2, &["fast.toml: the latency of 0 ms", "withhold"]),
         ("confirm bot.toml --data BTCUSDT_5m.csv --payout 185 --yes", 2, &["185 %"]),
         ("confirm practice.toml --data ETHUSDT_5m.csv --yes", 3, &["synthetic candles"]),

@@ -5,7 +5,7 @@ use candlewick_engine::TradeBook;
 use candlewick_records::{count_text, threshold_text};
 use candlewick_sdk::Millis;
 use candlewick_search::evidence::{
-    Answer, Confirmation, FORECAST_EDGE_POINTS, PlannedTest, SetForecast, day_of,
+    Answer, Confirmation, FORECAST_EDGE_POINTS, PlannedTest, SetForecast, day_of, last_day,
 };
 use serde::Serialize;
 use std::fmt;
@@ -74,7 +74,7 @@ impl fmt::Display for ConfirmationPlan<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let PlannedTest { number, days, earlier } = self.test;
         let repeats = if earlier.is_some() { " (repeated)" } else { "" };
-        let last = days.end.pred_opt().unwrap_or(days.end);
+        let last = last_day(days);
         let count = count_text((days.end - days.start).num_days(), "day", "days");
         let sets = if self.sets.len() > 1 { " for each set" } else { "" };
         let born = self.born.map_or_else(String::new, |at| format!(", which begins on {}", day_of(at)));

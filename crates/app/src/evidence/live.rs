@@ -1,4 +1,4 @@
-//! Live runs in the evidence ledger: the days that they see, and the share of the error rate that each journal has.
+//! Live runs in the evidence ledger: traded days, and the shares of the error rate.
 
 use super::EvidenceSettings;
 use crate::configuration::LoadedConfig;
@@ -33,7 +33,7 @@ pub(crate) async fn record_days(
             Ok(true) => clock.now().floor_to(Millis::DAY) + Millis::DAY,
             Ok(false) => clock.now() + FIRST_RUN_WAIT,
             Err(error) => {
-                tracing::warn!("the evidence ledger does not record this run: {error}");
+                tracing::warn!("cannot record this run in the evidence ledger: {error}");
                 return;
             }
         };
@@ -76,7 +76,7 @@ async fn journal_id(reader: &mut Reader) -> Result<Option<String>> {
     Ok(reader.run_headers().await?.first().map(|header| header.hash.to_string()))
 }
 
-/// Returns the kind of evidence that the trades of a journal are.
+/// Returns the kind of evidence of a journal's trades.
 ///
 /// Runs on a sandbox explore past candles, and so do paper runs whose candles arrived late, because their results could
 /// be known already.

@@ -55,7 +55,7 @@ pub enum SealUse {
     Planned { until: Option<NaiveDate> },
 }
 
-/// The candles that a run may see, and the kind of evidence that trades on them are.
+/// Visible candles of a run, and its kind of evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CandleAccess {
     pub(crate) range: Range<Millis>,
@@ -119,7 +119,8 @@ impl SealUse {
             }
             Self::Planned { until } => {
                 let evidence = EvidenceKind::Exploratory { until: *until, run: None };
-                return Ok(CandleAccess::unrecorded(span.clone(), evidence));
+                let end = until.map_or(span.end, |until| span.end.min(start_of(until)));
+                return Ok(CandleAccess::unrecorded(span.start..end, evidence));
             }
             Self::Explore | Self::Open { .. } if !settings.seal => {
                 record_unsealed_run(settings, span);
@@ -211,27 +212,25 @@ impl CandleAccess {
         if !self.is_exploring {
             return Ok(self.evidence);
         }
-        let candles = combine_series_hashes(series).to_hex()[..16].to_owned();
-        let stored = store_moves(settings, &candles, series);
         if self.sealed_day.is_none() {
-            if let Err(error) = stored {
+            if let Err(error) = store_moves(settings, series) {
                 tracing::warn!("cannot record this run in the evidence ledger: {error}");
             }
             return Ok(self.evidence);
         }
-        stored?;
+        let candles = combine_series_hashes(series).to_hex()[..16].to_owned();
         settings.update(|evidence, _| {
+            if !evidence.explored_candles.contains(&candles) {
+                store_moves(settings, series)?;
+            }
             let run = Some(evidence.explored + 1);
             Ok((vec![Entry::Explored { candles }], EvidenceKind::Exploratory { until: self.sealed_day, run }))
         })
     }
 }
 
-/// Stores the moves of candles that no recorded run has seen, by which a confirmation recognizes copies of them.
-fn store_moves(settings: &EvidenceSettings, candles: &str, series: &[HashedSeries]) -> Result<()> {
-    if settings.ledger()?.read()?.explored_candles.contains(candles) {
-        return Ok(());
-    }
+/// Stores the moves of candles, by which a confirmation recognizes copies of them.
+fn store_moves(settings: &EvidenceSettings, series: &[HashedSeries]) -> Result<()> {
     let days: Vec<DayMoves> = series.iter().flat_map(|one| day_moves(one.candles())).collect();
     Ok(settings.seen_moves()?.add(&days)?)
 }
@@ -252,7 +251,7 @@ fn record_unsealed_run(settings: &EvidenceSettings, span: &Range<Millis>) {
 
 impl From<LedgerError> for AppError {
     fn from(error: LedgerError) -> Self {
-        Self::new(ErrorKind::SystemFailed, format!("cannot use the evidence ledger: {error}")).with_help(
+        Self::new(ErrorKind::SystemFailed, error.to_string()).with_source(error).with_help(
             "restore it from a backup, set evidence.ledger to another file, or set evidence.seal = false (then only \
              live trading can show an edge)",
         )

@@ -11,7 +11,7 @@ use crate::program_hash::Program;
 use crate::progress::Progress;
 use crate::storage::{self, is_storage_url};
 use candlewick_sdk::{Millis, Registry};
-use candlewick_search::evidence::{EvidenceKind, start_of};
+use candlewick_search::evidence::EvidenceKind;
 use chrono::NaiveDate;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -302,14 +302,13 @@ pub(crate) struct PlannedCandles {
 
 impl PlannedCandles {
     pub(crate) fn new(choice: &CandleChoice, loaded: &LoadedConfig, evidence: &EvidenceKind) -> Self {
-        let sealed = evidence.sealed_day();
         Self {
             data: loaded.config.sandbox.data.clone(),
             catalog: loaded.is_set("data.catalog").then(|| loaded.config.data.catalog.clone()),
             from: choice.from,
-            to: sealed.map(start_of).into_iter().chain(choice.to).min(),
+            to: choice.to,
             allow_coarse: choice.allow_coarse,
-            sealed_day: sealed,
+            sealed_day: evidence.sealed_day(),
         }
     }
 }

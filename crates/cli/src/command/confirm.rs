@@ -13,15 +13,14 @@ use candlewick_app::confirm::{
 };
 use candlewick_report::confirmation::{ConfirmationPlan, ConfirmationReport, SetReport, has_many_gaps};
 use candlewick_sdk::Millis;
-use candlewick_search::evidence::{Answer, Confirmation, EvidenceKind};
-use chrono::NaiveDate;
+use candlewick_search::evidence::{Answer, Confirmation, EvidenceKind, last_day};
 use clap::Args;
 use serde_json::json;
 use std::io::{self, IsTerminal as _};
 use std::ops::Range;
 use std::path::PathBuf;
 
-const TERMINAL_HINT: &str = "pass --yes to run the test without the question";
+const TERMINAL_HINT: &str = "pass --yes to run the test without a prompt";
 const SETTINGS_HINT: &str =
     "a report would withhold an edge with these settings; correct them before you use up a test";
 
@@ -69,7 +68,7 @@ pub(crate) struct ConfirmArguments {
 
 pub(super) fn run(arguments: &ConfirmArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     if !(arguments.yes || io::stdin().is_terminal() && io::stderr().is_terminal()) {
-        let problem = "confirm asks before it uses up a test, but there is no terminal";
+        let problem = "confirm needs a terminal for its prompt";
         return Err(Failure::configuration(problem).hint(TERMINAL_HINT));
     }
     let options = arguments.to_options(context);
@@ -128,10 +127,6 @@ fn show_earlier_answer(shown: &ShownTest, context: &Context<'_>) -> Result<Endin
         format!("Shown: {test}.\nThese days are explored days now. Another test needs later candles.")
     };
     show_as(&document, text, context.global)
-}
-
-fn last_day(days: &Range<NaiveDate>) -> NaiveDate {
-    days.end.pred_opt().unwrap_or(days.end)
 }
 
 impl ConfirmArguments {

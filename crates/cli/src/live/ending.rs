@@ -81,7 +81,7 @@ pub(crate) fn show_report(
     to_exit_result(outcome.finished, scale)
 }
 
-/// Returns the kind of evidence that the run is. Without a journal, a run is not part of the evidence ledger.
+/// Returns the kind of evidence of the run. Without a journal, a run is not part of the evidence ledger.
 fn read_evidence(outcome: &Outcome, loaded: &LoadedConfig) -> EvidenceKind {
     if outcome.trading == TradingMode::Sandbox {
         return EvidenceKind::default();
@@ -91,7 +91,7 @@ fn read_evidence(outcome: &Outcome, loaded: &LoadedConfig) -> EvidenceKind {
         live_evidence(loaded, &mut Reader::open(&url).await?).await
     };
     block_on(read).unwrap_or_else(|_: Failure| {
-        tracing::warn!("the journal cannot be read, so the evidence ledger does not know this run");
+        tracing::warn!("cannot read the journal, so the verdict is withheld");
         EvidenceKind::Live { weight: 0.0 }
     })
 }

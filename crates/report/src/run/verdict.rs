@@ -10,7 +10,7 @@ use candlewick_records::{
     no_longer_held_text, threshold_text, verdict_name, verdict_text, withheld_verdict_text,
 };
 use candlewick_sdk::{Millis, Outcome};
-use candlewick_search::evidence::EvidenceKind;
+use candlewick_search::evidence::{EvidenceKind, last_day};
 use candlewick_statistics::{EdgeTest, Verdict};
 use serde::Serialize;
 
@@ -293,7 +293,7 @@ pub(crate) fn describe_evidence(evidence: &EvidenceKind) -> String {
             format!("exploratory{until}{run}")
         }
         EvidenceKind::Confirmed { test, from, until } => {
-            let last = until.pred_opt().unwrap_or(*until);
+            let last = last_day(&(*from..*until));
             format!("test {test} of this ledger, sealed days {from} to {last}")
         }
         EvidenceKind::Live { .. } => String::new(),

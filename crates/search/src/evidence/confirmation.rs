@@ -83,8 +83,8 @@ pub enum ConfirmationError {
     Ledger(#[from] LedgerError),
     #[error("no candles are sealed yet")]
     NothingSealed,
-    #[error("no whole day between the sealed day {sealed_from} and the end of the candles on {end}")]
-    NoTestableDays { sealed_from: NaiveDate, end: NaiveDate },
+    #[error("the candles have no whole day after the sealed day {sealed_from}")]
+    NoTestableDays { sealed_from: NaiveDate },
     #[error("the candles end on {end}, but this test was already made until {until}")]
     ShorterCandles { end: NaiveDate, until: NaiveDate },
 }
@@ -134,7 +134,7 @@ impl PlannedTest {
         let sealed_from = evidence.sealed_from.ok_or(ConfirmationError::NothingSealed)?;
         let end = day_of(request.end);
         let days = evidence.testable_days(request.end);
-        let days = days.ok_or(ConfirmationError::NoTestableDays { sealed_from, end })?;
+        let days = days.ok_or(ConfirmationError::NoTestableDays { sealed_from })?;
         let answered = || evidence.find_tests(&request.identity, days.start);
         let is_same = |(_, result): &(&Test, &TestResult)| {
             result.until <= days.end && result.candles == request.hash_candles(result.until)

@@ -48,6 +48,11 @@ pub fn next_day(day: NaiveDate) -> NaiveDate {
     day.succ_opt().unwrap_or(NaiveDate::MAX)
 }
 
+/// Returns the last day of a range.
+pub fn last_day(days: &Range<NaiveDate>) -> NaiveDate {
+    days.end.pred_opt().unwrap_or(days.end)
+}
+
 /// Returns the midnight at which a UTC day starts.
 pub fn start_of(day: NaiveDate) -> Millis {
     Millis::new(day.and_time(chrono::NaiveTime::MIN).and_utc().timestamp_millis())

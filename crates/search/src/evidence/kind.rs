@@ -1,15 +1,15 @@
-//! Kinds of evidence that trades can be.
+//! Kind of evidence.
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
-/// Kind of evidence that the trades of a report are. It decides whether they can show an edge.
+/// Kind of evidence of a report's trades. It determines whether they can show an edge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum EvidenceKind {
     /// Trades on synthetic candles, which say nothing about a market.
     Practice,
-    /// Trades on candles that may be explored.
+    /// Trades on explored candles.
     Exploratory {
         /// The sealed day; `None` if sealing is off, or if the trades come from a file.
         until: Option<NaiveDate>,

@@ -1,9 +1,8 @@
 //! The file of an evidence ledger: hash-chained JSON Lines, written under a lock and synced before anything is shown.
 //!
-//! Each line contains the hash of the previous line. A second file with the extension `head` has the number of lines and
-//! the hash of the last line. Edited, removed and truncated lines are therefore detected, unless both files are replaced
-//! or deleted.
-//! A process that is killed while writing leaves at most a partial last line, which is ignored, or a head that is behind.
+//! Each line contains the hash of the previous line. A second file, with `.head` added to the name, has the number of
+//! lines and the hash of the last line. Edited, removed and truncated lines are therefore detected, unless both files are
+//! replaced or deleted. A process that is killed while writing leaves at most a partial last line, which is ignored, or a head that is behind.
 
 use super::{Entry, Evidence};
 use candlewick_sdk::Millis;
@@ -41,7 +40,7 @@ struct Head {
     hash: String,
 }
 
-/// A ledger as it was read: its evidence, the head of its last complete line and the length of its complete lines.
+/// A parsed ledger: evidence, head, and length of the complete lines.
 #[derive(Default)]
 struct Contents {
     evidence: Evidence,

@@ -1,4 +1,4 @@
-//! Shares of the error rate for live trading, which all journals of a ledger have together.
+//! Division of the error rate for live trading among the journals of a ledger.
 
 use candlewick_statistics::{AlphaBudget, BudgetedBot};
 use chrono::NaiveDate;
@@ -9,8 +9,7 @@ const MAX_PAUSE_DAYS: i64 = 1;
 
 /// The error rate for live trading. A journal is to the ledger what a bot is to a journal ([`AlphaBudget`]).
 ///
-/// A new journal continues the error rate of one that no longer runs, as far as its bots have not lost it. If all
-/// journals run, they share the error rate.
+/// A new journal takes over the remaining share of a stopped journal. If all journals run, they split their shares.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveShares {
     budget: AlphaBudget,

@@ -1,4 +1,4 @@
-//! Evidence: which days of candles were seen, and which tests were made on days that no one had seen.
+//! Evidence ledger: sealed day, seen days, confirmations and live journals.
 //!
 //! Exploring runs see candles up to a *sealed day*, which is the same for all symbols. On past candles, only a
 //! confirmation, a test on the days after it, can show an edge. The [`EvidenceLedger`] remembers the sealed day, the
@@ -17,7 +17,7 @@ pub use confirmation::{
     TestedSet, confirm, is_unseen, share_plan,
 };
 pub use copies::{CopiedDays, DayMoves, SeenMoves, day_moves, find_copies};
-pub use days::{SeenDays, day_of, next_day, start_of};
+pub use days::{SeenDays, day_of, last_day, next_day, start_of};
 pub use kind::EvidenceKind;
 pub use ledger::{EvidenceLedger, LedgerError};
 pub use live::{LiveJournal, LiveShares};
@@ -44,7 +44,7 @@ pub enum Entry {
         until: NaiveDate,
         by: String,
     },
-    /// A live or paper run of a journal. Days that it sees are seen.
+    /// A day on which a live or paper run traded. It becomes a seen day.
     Traded {
         journal: String,
         place: String,
@@ -57,13 +57,13 @@ pub enum Entry {
         /// Hash of the candles that the run saw.
         candles: String,
     },
-    /// A test starts. Its number is used up even if the process ends before the answer.
+    /// Start of a test. It uses up the number of the test, even without an answer.
     Begun {
         /// Hash of everything that is tested: settings, strategies, parameters and files.
         identity: String,
         from: NaiveDate,
     },
-    /// An answered test starts again. If the process ends before the answer, the next run is a new test.
+    /// Start of a repeat of an answered test. Without an answer, the next run is a new test.
     Repeated {
         number: usize,
     },
@@ -135,7 +135,7 @@ impl Evidence {
                 self.live.trade(journal, LiveJournal { place, last_day: day });
                 self.seen.insert(&(day..next_day(day)));
             }
-            Entry::Explored { candles, .. } => {
+            Entry::Explored { candles } => {
                 self.explored += 1;
                 self.explored_candles.insert(candles);
             }
@@ -178,8 +178,8 @@ impl Evidence {
     /// Returns the last test with this identity that showed an edge.
     pub fn find_shown_test(&self, identity: &str) -> Option<(&Test, &TestResult)> {
         let own = self.tests.iter().rev().filter(|test| test.identity == identity);
-        let answered = own.filter_map(|test| Some((test, test.result.as_ref()?)));
-        answered.into_iter().find(|(_, result)| result.answer == Answer::Shown)
+        own.filter_map(|test| Some((test, test.result.as_ref()?)))
+            .find(|(_, result)| result.answer == Answer::Shown)
     }
 }
 
